@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from warplens.advice import NOISE, Evaluation, Version, search
+from warplens.advice.search import Evaluate
 from warplens.transform import Change, LaunchFacts
 
 SOURCE = """__global__ void add(const float* x, float* y, int n) {
@@ -16,8 +17,8 @@ SOURCE = """__global__ void add(const float* x, float* y, int n) {
 FACTS = LaunchFacts((1, 1, 1), (256, 1, 1))
 
 
-def timed(time_of: Callable[[str], float]) -> Callable[[Version, Change | None], Evaluation]:
-    return lambda version, change: Evaluation("equal", FACTS, time_of(version.text), counts={})
+def timed(time_of: Callable[[str], float]) -> Evaluate:
+    return lambda version, changes, limit_us: Evaluation("equal", FACTS, time_of(version.text), counts={})
 
 
 def quiet(what: str, done: int, of: int) -> None:
@@ -42,14 +43,31 @@ def test_a_gain_below_the_noise_of_the_model_is_not_claimed() -> None:
 
 
 def test_a_version_whose_outputs_differ_is_never_kept() -> None:
-    def evaluate(version: Version, change: Change | None) -> Evaluation:
-        if change is None:
+    def evaluate(version: Version, changes: tuple[Change, ...], limit_us: float | None) -> Evaluation:
+        if not changes:
             return Evaluation("equal", FACTS, 10.0)
         return Evaluation("outputs differ", FACTS, None, "y[0] is 1 instead of 2")
 
     found = search(Version(SOURCE), "add", evaluate, quiet)
     assert not found.steps
     assert found.tried
+
+
+def test_a_version_is_evaluated_with_all_changes_that_lead_to_it_and_the_time_to_beat() -> None:
+    seen: list[tuple[tuple[str, ...], float | None]] = []
+
+    def time_of(text: str) -> float:
+        return 10.0 - 3.0 * ("__restrict__" in text) - 2.0 * ("unroll 8" in text)
+
+    def evaluate(version: Version, changes: tuple[Change, ...], limit_us: float | None) -> Evaluation:
+        seen.append((tuple(change.transform for change in changes), limit_us))
+        return Evaluation(
+            "equal", FACTS, 10.0 - 3.0 * ("__restrict__" in version.text) - 2.0 * ("unroll 8" in version.text)
+        )
+
+    search(Version(SOURCE), "add", evaluate, quiet)
+    assert seen[0] == ((), None)
+    assert (("restrict_pointers", "unroll_loops"), 7.0) in seen
 
 
 def test_a_kernel_that_cannot_be_found_in_the_source_is_a_refusal() -> None:

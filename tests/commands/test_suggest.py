@@ -10,15 +10,15 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from warplens.advice import Version
-from warplens.commands.suggest import Suggested, SuggestRequest, VersionRunner, suggest
+from warplens.advice import Step, Suggestion, Version
+from warplens.commands.suggest import Suggested, SuggestRequest, VersionRunner, proven, suggest
 from warplens.commands.target import Flags, targets
 from warplens.core.run_options import RunOptions
 from warplens.errors import UsageError
 from warplens.report.json import suggestion_document
 from warplens.report.suggestion_view import MeasuredView
 from warplens.report.terminal.suggestion_report import brief
-from warplens.transform import Change
+from warplens.transform import Change, LaunchChange
 
 TRANSPOSE = Path(__file__).parents[2] / "src/warplens/labs/transpose/3_tiled.cu"
 BLOCK = """// /// warplens
@@ -125,13 +125,82 @@ def test_fewer_partial_sums_are_kept_only_where_their_total_is_all_that_matters(
     (target,) = targets(str(path), Flags(gpu="h200"))
     outcomes = {}
     for totals in ((), ("sums",)):
-        runner = VersionRunner(target, SuggestRequest(RunOptions(), totals=totals), tmp_path)
-        runner.evaluate(Version(SUM), None)
+        runner = VersionRunner(target, SuggestRequest(RunOptions(), totals=totals))
+        runner.evaluate(Version(SUM), (), None)
         change = Change("several_inputs", "each thread adds two", 8, (), effect="order")
         text = SUM.replace("i < n ? data[i] : 0", "data[i] + data[i + n / 2]")
-        outcomes[totals] = runner.evaluate(Version(text, grid=(128, 1, 1)), change)
+        outcomes[totals] = runner.evaluate(Version(text, grid=(128, 1, 1)), (change,), None)
     assert outcomes["sums",].outcome == "equal"
     assert outcomes[()].outcome == "outputs differ"
     assert "if nobody reads it afterwards, add --scratch sums; if only its sum is used, --total instead" in (
         outcomes[()].note
     )
+
+
+def test_a_rounding_change_stays_tolerated_after_later_exact_ones(tmp_path: Path) -> None:
+    """Outputs are compared with those of the original: what an earlier change rounds differs after all later ones."""
+    text = SUM.replace("i32", "f32").replace("int*", "float*").replace("int part", "float part")
+    path = tmp_path / "sum.cu"
+    path.write_text(text)
+    (target,) = targets(str(path), Flags(gpu="h200"))
+    runner = VersionRunner(target, SuggestRequest(RunOptions()))
+    runner.evaluate(Version(text), (), None)
+    other = text.replace("part[t] += part[t + s]", "part[t] = part[t + s] + part[t] * 1.0000001f")
+    rounds, keeps = (Change("", "", 8, (), effect=effect) for effect in ("rounding", "exact"))
+    assert runner.evaluate(Version(other), (rounds, keeps), None).outcome == "equal"
+    runner.known.clear()
+    assert runner.evaluate(Version(other), (keeps,), None).outcome == "outputs differ"
+
+
+def test_a_long_launch_is_sampled_before_it_is_executed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    path = tmp_path / "sum.cu"
+    path.write_text(SUM.replace("65536", "262144"))
+    (target,) = targets(str(path), Flags(gpu="h200"))
+    runner = VersionRunner(target, SuggestRequest(RunOptions()))
+    monkeypatch.setattr("warplens.commands.suggest.LONG", 1000)
+    before = runner.evaluate(Version(SUM), (), None)
+    wrong = SUM.replace("part[t] += part[t + s]", "part[t] += part[t + s] + 1")
+    change = Change("", "", 8, ())
+    assert runner.evaluate(Version(wrong), (change,), before.time_us).outcome == "no gain"
+    runner.known.clear()
+    assert runner.evaluate(Version(wrong), (change,), 1e9).outcome == "outputs differ"
+
+
+GATHER = """// /// warplens
+// n = 4096
+// [gather]
+// grid = "n / 128"
+// block = 128
+// args = ["x = random f32[n]", "y = zeros f32[n]"]
+// ///
+extern "C" __global__ void gather(const float* x, float* y) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  y[i] = x[i];
+}
+"""
+
+
+def test_changes_that_hold_for_the_given_arrays_alone_are_dropped_with_the_reason(tmp_path: Path) -> None:
+    path = tmp_path / "gather.cu"
+    path.write_text(GATHER)
+    (target,) = targets(str(path), Flags(gpu="h200"))
+    runner = VersionRunner(target, SuggestRequest(RunOptions()))
+    begin = runner.evaluate(Version(GATHER), (), None)
+    values = runner.original[1]
+    wrong = GATHER.replace("= x[i]", f"= i == 5 ? {float(values[0][5])!r} : x[i]")
+    steps = [Step(Change("", "wrong", 8, ()), Version(wrong), begin, 2 * (begin.time_us or 1), {})]
+    found, fresh = proven(runner, Suggestion(Version(GATHER), begin, tuple(steps), (), ()))
+    assert (found.steps, fresh) == ((), "")
+    assert found.tried[0].evaluation.outcome == "outputs differ"
+    assert found.tried[0].evaluation.note.startswith("on other random arrays y[5] is ")
+
+
+def test_a_divided_grid_stays_an_expression(padded: Suggested) -> None:
+    step = replace(
+        padded.suggestion.steps[0],
+        after=replace(padded.suggestion.end, grid=(2, 8, 1)),
+        change=replace(padded.suggestion.steps[0].change, launch=LaunchChange(grid_over=(4, 1, 1))),
+    )
+    changed = replace(padded, suggestion=replace(padded.suggestion, steps=(step,)))
+    assert changed.sizes == {"grid": ("ceil(n / 32 / 4)", "n / 32")}
+    assert '// grid = ["ceil(n / 32 / 4)", "n / 32"]' in changed.source

@@ -41,6 +41,8 @@ def test_a_text_without_a_block_or_without_this_table_stays() -> None:
         ("n + 1", (2, 1, 1), "ceil((n + 1) / 2)"),
         ((10, "m"), (2, 2, 1), (5, "ceil(m / 2)")),
         ("n / 128", (1, 1, 1), "n / 128"),
+        ("n / 32, m / 32", (2, 1, 1), None),
+        (10, (1, 2, 1), None),
     ],
 )
 def test_a_grid_divided(size: int | str | tuple[int | str, ...], over: tuple[int, int, int], expected: object) -> None:

@@ -23,13 +23,13 @@ ROUNDING = 1e-5
 
 def launched(source: str, made: Example, change: Change | None = None) -> dict[str, np.ndarray[Any, Any]]:
     """The arrays after a launch."""
-    grid, block, shared = made.grid, made.block, 0
+    grid, block = made.grid, made.block
     if change is not None:
         over = change.launch.grid_over
         grid = change.launch.grid or (-(-grid[0] // over[0]), -(-grid[1] // over[1]), -(-grid[2] // over[2]))
-        block, shared = change.launch.block or block, change.launch.shared or 0
+        block = change.launch.block or block
     given = {name: value.copy() for name, value in made.arguments.items()}
-    wl.compile(source=source)["k"].launch(grid, block, *given.values(), shared=shared)
+    wl.compile(source=source)["k"].launch(grid, block, *given.values())
     return {name: value for name, value in given.items() if isinstance(value, np.ndarray) and value.ndim}
 
 

@@ -53,7 +53,8 @@ def test_a_guarded_input() -> None:
 def test_a_reduction_in_place() -> None:
     (change, _) = changes_of(several_inputs, IN_PLACE, MANY)
     assert change.promise == (
-        "of the results of blocks, fewer than before, only the total is used; a multiple of 8 blocks of elements"
+        "only the total of the blocks' results is used, of which there are fewer; "
+        "the number of elements is a multiple of 8 blocks"
     )
     assert diffs(several_inputs, IN_PLACE, MANY)[0] == """\
 -  int* d = data + blockIdx.x * blockDim.x;

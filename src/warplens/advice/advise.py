@@ -85,7 +85,8 @@ def advise(run: Run, gpu: str | None = None) -> list[Advice]:
         except Unpredictable:
             return None
 
-    now = predicted() if found else None
+    known = run.prediction if machine.key == run.machine.key else None
+    now = known.time_us if known else predicted() if found else None
     for cause in {REMOVED[finding.fault] for finding in found if finding.fault in REMOVED}:
         times[cause] = predicted(cause) if now is not None else None
     made = [

@@ -42,7 +42,7 @@ def compare_outputs(
     for name, before, after in zip(names, expected, found, strict=True):
         if not isinstance(before, np.ndarray) or name in scratch:
             continue
-        if before.tobytes() == after.tobytes():
+        if np.array_equal(_bytes(before), _bytes(after)):
             continue
         if name in totals:
             before, after = _total(before), _total(after)
@@ -57,8 +57,7 @@ def compare_outputs(
 
 def _differing(before: NDArray[Any], after: NDArray[Any], tolerant: bool) -> NDArray[np.intp]:
     if not tolerant or before.dtype.kind != "f":
-        size = before.dtype.itemsize
-        left, right = (np.frombuffer(of.tobytes(), np.uint8).reshape(-1, size) for of in (before, after))
+        left, right = (_bytes(of).reshape(before.size, -1) for of in (before, after))
         return np.flatnonzero((left != right).any(axis=1))
     wide, other = before.astype(np.float64), after.astype(np.float64)
     finite = np.abs(wide[np.isfinite(wide)])
@@ -72,3 +71,7 @@ def _total(array: NDArray[Any]) -> NDArray[Any]:
     wide = array.dtype if array.dtype.kind in "iu" else np.float64
     total: NDArray[Any] = np.array([array.sum(dtype=wide)])
     return total.astype(array.dtype)
+
+
+def _bytes(array: NDArray[Any]) -> NDArray[np.uint8]:
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8)

@@ -17,20 +17,19 @@ from warplens.transform._change import edited
 
 MOST_STEPS = 5
 
-Outcome: TypeAlias = Literal["equal", "same code", "outputs differ", "not compiled", "fault", "not timed"]
+Outcome: TypeAlias = Literal["equal", "no gain", "same code", "outputs differ", "not compiled", "fault", "not timed"]
 
 
 @dataclass(frozen=True)
 class Version:
     """A version of the kernel: source and launch.
 
-    grid, block, shared   of the launch, None where the original's hold
+    grid, block   of the launch, None where the original's hold
     """
 
     text: str
     grid: tuple[int, int, int] | None = None
     block: tuple[int, int, int] | None = None
-    shared: int | None = None
 
 
 @dataclass(frozen=True)
@@ -52,10 +51,9 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class Step:
-    """A change that was tried on `before`, and what came of it."""
+    """A change that was tried, and what came of it."""
 
     change: Change
-    before: Version
     after: Version
     evaluation: Evaluation
     time_before_us: float | None
@@ -87,14 +85,15 @@ class Suggestion:
         return self.steps[-1].evaluation.time_us if self.steps else self.begin.time_us
 
 
-Evaluate: TypeAlias = Callable[[Version, Change | None], Evaluation]
+# Of a version: all changes that lead to it, the last one last, and the time that it has to stay below by NOISE.
+Evaluate: TypeAlias = Callable[[Version, tuple[Change, ...], float | None], Evaluation]
 Progress: TypeAlias = Callable[[str, int, int], None]
 
 
 def search(start: Version, kernel: str, evaluate: Evaluate, progress: Progress) -> Suggestion:
     """kernel: its name in the source;  progress: called with what is tried, its number, and how many there are."""
     progress("the kernel as it is", 0, 1)
-    begin = now = evaluate(start, None)
+    begin = now = evaluate(start, (), None)
     version, steps, tried, refused = start, list[Step](), list[Step](), list[Refusal]()
     wanted = {transform.name for transform in transforms()}
     known: set[Version] = {start}
@@ -107,8 +106,8 @@ def search(start: Version, kernel: str, evaluate: Evaluate, progress: Progress) 
                 continue
             known.add(after)
             progress(change.title, number, len(candidates))
-            found = evaluate(after, change)
-            done.append(Step(change, version, after, found, now.time_us, now.counts))
+            found = evaluate(after, (*(step.change for step in steps), change), now.time_us)
+            done.append(Step(change, after, found, now.time_us, now.counts))
         good = sorted((s for s in done if s.evaluation.outcome == "equal" and s.gain >= NOISE), key=lambda s: -s.gain)
         best = good[0] if good else None
         tried += [step for step in done if step is not best]
@@ -143,7 +142,4 @@ def _applied(version: Version, now: Evaluation, change: Change) -> Version:
     if grid is None and launch.grid_over != (1, 1, 1):
         x, y, z = (-(-size // over) for size, over in zip(facts.grid, launch.grid_over, strict=True))
         grid = (x, y, z)
-    return Version(
-        edited(version.text, change.edits), grid or version.grid, launch.block or version.block,
-        version.shared if launch.shared is None else launch.shared,
-    )  # fmt: skip
+    return Version(edited(version.text, change.edits), grid or version.grid, launch.block or version.block)

@@ -6,7 +6,7 @@ that are kept are executed once more with other random arrays.  Time is predicte
 
 from __future__ import annotations
 
-import tempfile
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from difflib import unified_diff
@@ -38,7 +38,7 @@ from warplens.errors import CompileError, KernelFault, UnsupportedInstruction, U
 from warplens.hardware import Gpu, Timing, time
 from warplens.launchspec.arguments import parse_argument
 from warplens.launchspec.launch_block import Size
-from warplens.launchspec.launch_block_edit import with_sizes
+from warplens.launchspec.launch_block_edit import Sizes, divided, with_sizes
 from warplens.launchspec.pitched_array import Pitched
 from warplens.machine.gpu_choice import NONE
 from warplens.report.suggestion_view import ChangeView, FindingView, MeasuredView, RejectedView, SuggestionView
@@ -46,6 +46,8 @@ from warplens.rules import findings
 from warplens.run import Run
 from warplens.transform import Change, KernelSource, LaunchFacts
 
+SAMPLE = 64  # blocks; its predicted time is that of the whole launch in the labs
+LONG = 20_000_000  # warp instructions: a fifth of a second
 OTHER_PLACE = 7919  # of random arguments: other numbers than at the launch's own places
 COUNTS = ("smsp__inst_executed.sum", "memory_l2_theoretical_sectors_global", "memory_l1_wavefronts_shared",
           "smsp__inst_executed_op_branch.sum", "launch__registers_per_thread")  # fmt: skip
@@ -94,10 +96,18 @@ class Suggested:
 
     @property
     def sizes(self) -> dict[str, Size]:
-        """Sizes of the launch that changed."""
-        end = self.suggestion.end
-        given = {"grid": end.grid, "block": end.block, "shared": end.shared}
-        return {key: _short(size) for key, size in given.items() if size is not None}
+        """Sizes of the launch that changed; a grid that is divided stays an expression of the names in the file."""
+        end, launches = self.suggestion.end, [step.change.launch for step in self.suggestion.steps]
+        found: dict[str, Size] = {}
+        if end.grid is not None:
+            over = [math.prod(sizes) for sizes in zip(*(launch.grid_over for launch in launches), strict=True)]
+            fixed = any(launch.grid for launch in launches)
+            grid = self.target.entry.grid if self.target.flags.grid is None else self.target.flags.grid
+            quotient = None if fixed or grid is None else divided(grid, (over[0], over[1], over[2]))
+            found["grid"] = _short(end.grid) if quotient is None else quotient
+        if end.block is not None:
+            found["block"] = _short(end.block)
+        return found
 
     @property
     def view(self) -> SuggestionView:
@@ -133,12 +143,12 @@ class Suggested:
 
 @dataclass
 class VersionRunner:
-    """Executes versions of one kernel.  code: machine code of those before;  start: the run of the kernel as it is"""
+    """Executes versions of one kernel.  known: machine code and launch of those before;  start: the run of the kernel
+    as it is"""
 
     target: Target
     request: SuggestRequest
-    folder: Path
-    code: dict[Version, bytes] = field(default_factory=dict)
+    known: set[tuple[bytes, Sizes | None, Sizes | None]] = field(default_factory=set)
     start: Run = field(init=False)
 
     @cached_property
@@ -158,64 +168,64 @@ class VersionRunner:
         return self.target.run_with(values, self.request.host), values
 
     def made(self, version: Version) -> Target:
-        """The kernel of a version, in a file of the same name in a folder of its own.  CompileError."""
-        path = self.folder / Path(self.target.file).name
-        path.write_text(version.text, encoding="utf-8")
-        flags, entry = self.target.flags, self.target.entry
+        """The kernel of a version.  CompileError."""
+        flags, entry, old = self.target.flags, self.target.entry, self.target.kernel.kernel
         beside = f"-I{Path(self.target.file).absolute().parent}"
         names = (entry.name,) if set("<:") & set(entry.name) else ()
-        module = compile(
-            path, arch=self.target.kernel.arch, options=(*entry.options, *flags.options, beside), names=names
+        options = (*entry.options, *flags.options, beside)
+        module = compile(source=version.text, arch=old.arch, options=options, names=names)
+        kernel = kernel_of(module, entry, self.target.file)
+        if old.cluster != (1, 1, 1):
+            kernel = kernel.in_clusters(old.cluster)
+        grid, block = (None if size is None else ",".join(map(str, size)) for size in (version.grid, version.block))
+        return replace(
+            self.target, kernel=kernel, flags=replace(flags, grid=grid or flags.grid, block=block or flags.block)
         )
-        kernel = kernel_of(module, entry, str(path))
-        if self.target.kernel.kernel.cluster != (1, 1, 1):
-            kernel = kernel.in_clusters(self.target.kernel.kernel.cluster)
-        sizes = {
-            key: ",".join(map(str, size)) if isinstance(size, tuple) else str(size)
-            for key, size in (("grid", version.grid), ("block", version.block), ("shared", version.shared))
-            if size is not None
-        }
-        return replace(self.target, kernel=kernel, flags=replace(flags, **sizes))  # type: ignore[arg-type]
 
-    def evaluate(self, version: Version, change: Change | None) -> Evaluation:
-        unknown = LaunchFacts((1, 1, 1), (1, 1, 1))
-        if change is None:
+    def evaluate(self, version: Version, changes: tuple[Change, ...], limit_us: float | None) -> Evaluation:
+        if not changes:
             run, _ = self.original
-            timed = run.timed()
-            self.start, self.code[version] = timed, _code(timed)
-            return Evaluation(
-                "equal", self.facts(timed, self.target), _time(timed), timed.unpredicted, counts=_counts(timed)
-            )
+            self.start = run.timed()
+            self.known.add((self.target.kernel.kernel.code, None, None))
+            return self.evaluated(self.start, self.target, exact=True)
+        unknown = LaunchFacts((1, 1, 1), (1, 1, 1))
         try:
             target = self.made(version)
         except CompileError as error:
-            return Evaluation("not compiled", unknown, note=str(error).splitlines()[0])
-        code = target.kernel.kernel.code
-        if code in self.code.values() and not (version.grid or version.block or version.shared):
+            return Evaluation("not compiled", unknown, note=_first_line(error))
+        identity = target.kernel.kernel.code, version.grid, version.block
+        if identity in self.known:
             return Evaluation("same code", unknown, note="same machine code as a version before")
-        self.code[version] = code
-        values = self.target.fresh_values()
+        self.known.add(identity)
         try:
+            if limit_us and self.is_long:
+                quick = _time(target.run(replace(self.request.host, sample=SAMPLE)).timed())
+                if quick and quick > limit_us * (1 - NOISE):
+                    return Evaluation("no gain", unknown, quick)
+            values = self.target.fresh_values()
             run = target.run_with(values, self.request.host)
         except (KernelFault, UnsupportedInstruction, UsageError) as error:
-            return Evaluation("fault", unknown, note=str(error).splitlines()[0])
-        compared = self.compared(self.original[1], values, change.effect != "exact")
+            return Evaluation("fault", unknown, note=_first_line(error))
+        compared = self.compared(self.original[1], values, _tolerant(changes))
         if not compared.equal:
             note = "; ".join(compared.differs.values())
-            if change.effect == "order":
+            if changes[-1].effect == "order":
                 flags = ", ".join(f"--scratch {name}" for name in compared.differs)
                 note += f"; if nobody reads it afterwards, add {flags}; if only its sum is used, --total instead"
             return Evaluation("outputs differ", unknown, note=note)
-        timed = run.timed()
+        return self.evaluated(run.timed(), target, compared.exact)
+
+    def evaluated(self, timed: Run, target: Target, exact: bool) -> Evaluation:
+        """Of a version whose outputs are right."""
         outcome: Outcome = "equal" if timed.prediction else "not timed"
         return Evaluation(
-            outcome,
-            self.facts(timed, target),
-            _time(timed),
-            timed.unpredicted,
-            compared.exact,
-            _counts(timed),
-        )
+            outcome, self.facts(timed, target), _time(timed), timed.unpredicted, exact, _counts(timed)
+        )  # fmt: skip
+
+    @property
+    def is_long(self) -> bool:
+        """Whether a sample of the blocks is timed before the whole launch is executed."""
+        return int(self.start.trace.executed.sum()) > LONG and self.start.launch.blocks > 4 * SAMPLE
 
     def compared(self, expected: Sequence[Any], found: Sequence[Any], tolerant: bool) -> OutputComparison:
         return compare_outputs(self.names, expected, found, tolerant, self.request.scratch, self.request.totals)
@@ -229,24 +239,34 @@ class VersionRunner:
         return LaunchFacts(
             run.launch.grid, run.launch.block, run.launch.shared, numbers, sizes,
             faults=frozenset(finding.fault for finding in found),
-            lines=frozenset(finding.line.line for finding in found if finding.line),
             warps=machine.limits.warps_per_multiprocessor, multiprocessors=machine.multiprocessors,
             resident=run.occupancy.blocks,
         )  # fmt: skip
 
-    def on_other_inputs(self, version: Version, tolerant: bool) -> str:
-        """How outputs compare on other random arrays: "" where the launch has none, else a sentence.  Differences are
-        in it."""
-        values = self.other_values()
-        if values is None:
-            return ""
-        mine, others = values, [value.copy() if isinstance(value, np.ndarray) else value for value in values]
-        self.target.run_with(mine, self.request.host)
-        self.made(version).run_with(others, self.request.host)
-        compared = self.compared(mine, others, tolerant)
-        if not compared.equal:
-            return "outputs differ on other random arrays: " + "; ".join(compared.differs.values())
-        return "equal bit for bit" if compared.exact else "equal within rounding"
+    @cached_property
+    def other(self) -> tuple[list[Any], list[Any]] | None:
+        """Other random arrays, before the original and after it; None where there are none, or it faults on them."""
+        before = self.other_values()
+        if before is None:
+            return None
+        after = [value.copy() if isinstance(value, np.ndarray) else value for value in before]
+        try:
+            self.target.run_with(after, self.request.host)
+        except KernelFault:
+            return None
+        return before, after
+
+    def on_other_inputs(self, steps: Sequence[Step]) -> OutputComparison | None:
+        """How outputs compare after these changes on other random arrays; None where there are none.
+
+        KernelFault if the changed kernel faults on them.
+        """
+        if self.other is None:
+            return None
+        before, expected = self.other
+        values = [value.copy() if isinstance(value, np.ndarray) else value for value in before]
+        self.made(steps[-1].after).run_with(values, self.request.host)
+        return self.compared(expected, values, _tolerant([step.change for step in steps]))
 
     def other_values(self) -> list[Any] | None:
         texts = self.target.flags.args or self.target.entry.args
@@ -267,22 +287,34 @@ def suggest(target: Target, request: SuggestRequest, progress: Progress) -> Sugg
         raise UsageError(f"suggest changes CUDA source; {target.file} has none")
     if target.machine_from == NONE:
         raise UsageError("suggest predicts the time of each change: name a GPU with --gpu")
-    with tempfile.TemporaryDirectory(prefix="warplens-suggest-") as folder:
-        runner = VersionRunner(replace(target, kept={}), request, Path(folder))
-        for flag, named in (("--scratch", request.scratch), ("--total", request.totals)):
-            if unknown := sorted(set(named) - set(runner.names)):
-                known = ", ".join(runner.names)
-                raise UsageError(f"{flag}: no argument is called {', '.join(unknown)}; there are {known}")
-        text = read_source(Path(target.file))
-        found = search(Version(text), target.entry.name, runner.evaluate, progress)
-        fresh = ""
-        if found.steps:
-            fresh = runner.on_other_inputs(found.end, any(s.change.effect != "exact" for s in found.steps))
-        if fresh.startswith("outputs differ"):
-            found = replace(found, steps=(), tried=(*found.steps, *found.tried))
-        run = runner.start
-        changed = runner.made(found.end) if found.steps else target
-        return Suggested(target, run, changed, tuple(advise(run)), found, fresh)
+    runner = VersionRunner(replace(target, kept={}), request)
+    for flag, named in (("--scratch", request.scratch), ("--total", request.totals)):
+        if unknown := sorted(set(named) - set(runner.names)):
+            known = ", ".join(runner.names)
+            raise UsageError(f"{flag}: no argument is called {', '.join(unknown)}; there are {known}")
+    found = search(Version(read_source(Path(target.file))), target.entry.name, runner.evaluate, progress)
+    found, fresh = proven(runner, found)
+    changed = runner.made(found.end) if found.steps else target
+    return Suggested(target, runner.start, changed, tuple(advise(runner.start)), found, fresh)
+
+
+def proven(runner: VersionRunner, found: Suggestion) -> tuple[Suggestion, str]:
+    """Drops the last changes until outputs are equal on other random arrays too; and how equal they are."""
+    while found.steps:
+        *kept, last = found.steps
+        try:
+            compared = runner.on_other_inputs(found.steps)
+        except KernelFault as fault:
+            note = f"on other random arrays: {_first_line(fault)}"
+        else:
+            if compared is None:
+                return found, ""
+            if compared.equal:
+                return found, "equal bit for bit" if compared.exact else "equal within rounding"
+            note = "on other random arrays " + "; ".join(compared.differs.values())
+        wrong = replace(last, evaluation=replace(last.evaluation, outcome="outputs differ", note=note))
+        found = replace(found, steps=tuple(kept), tried=(wrong, *found.tried))
+    return found, ""
 
 
 def _change(step: Step, fresh: str) -> ChangeView:
@@ -299,7 +331,7 @@ def _change(step: Step, fresh: str) -> ChangeView:
 
 def _reason(step: Step) -> str:
     """Why a change that was tried is not offered."""
-    if step.evaluation.outcome != "equal":
+    if step.evaluation.outcome not in ("equal", "no gain"):
         return step.evaluation.note
     if step.gain >= NOISE:
         return f"{step.gain:.0%} less time; not needed beside the changes above"
@@ -310,17 +342,20 @@ def _time(run: Run) -> float | None:
     return run.prediction.time_us if run.prediction else None
 
 
-def _code(run: Run) -> bytes:
-    return run.kernel.kernel.code
+def _first_line(error: Exception) -> str:
+    return str(error).splitlines()[0]
+
+
+def _tolerant(changes: Sequence[Change]) -> bool:
+    """Whether floats may differ by rounding after these changes."""
+    return any(change.effect != "exact" for change in changes)
 
 
 def _counts(run: Run) -> dict[str, float]:
     return {name: float(run.metrics[name].value) for name in COUNTS if name in run.metrics}
 
 
-def _short(size: tuple[int, int, int] | int) -> Size:
-    if isinstance(size, int):
-        return size
+def _short(size: Sizes) -> Size:
     parts = list(size)
     while len(parts) > 1 and parts[-1] == 1:
         parts.pop()

@@ -28,12 +28,18 @@ def with_sizes(text: str, file: str, title: str, sizes: Mapping[str, Size]) -> s
     return "\n".join([*lines[:first], *changed, *lines[last:]])
 
 
-def divided(size: Size, over: Sizes) -> Size:
-    """A grid of the block divided by whole numbers, rounded up: "n / 128" by 4 is "ceil(n / 128 / 4)"."""
+def divided(size: Size, over: Sizes) -> Size | None:
+    """A grid of the block divided by whole numbers, rounded up: "n / 128" by 4 is "ceil(n / 128 / 4)".
+
+    None for several sizes in one text: these are not taken apart.
+    """
+    if isinstance(size, str) and "," in size:
+        return None
     parts = size if isinstance(size, tuple) else (size,)
-    if isinstance(size, str) and "," in size and max(over) > 1:
-        return f"ceil({size})" if over == (1, 1, 1) else size
-    return _plain(tuple(_over(part, by) for part, by in zip(parts, over, strict=False)))
+    if any(by > 1 for by in over[len(parts) :]):
+        return None
+    made = tuple(_over(part, by) for part, by in zip(parts, over, strict=False))
+    return made[0] if len(made) == 1 else made
 
 
 def _over(part: int | str, by: int) -> int | str:
@@ -41,9 +47,5 @@ def _over(part: int | str, by: int) -> int | str:
         return part
     if isinstance(part, int):
         return -(-part // by)
-    simple = all(letter not in "+-<>%," for letter in part)
+    simple = all(letter not in "+-<>%" for letter in part)
     return f"ceil({part} / {by})" if simple else f"ceil(({part}) / {by})"
-
-
-def _plain(parts: tuple[int | str, ...]) -> Size:
-    return parts[0] if len(parts) == 1 else parts

@@ -29,13 +29,11 @@ class LaunchChange:
     block    threads of a block, x y z; None: as before
     grid_over   by what each size of the grid is divided, rounded up
     grid     blocks, instead of dividing; None: by grid_over
-    shared   dynamic shared memory in bytes; None: as before
     """
 
     block: tuple[int, int, int] | None = None
     grid_over: tuple[int, int, int] = (1, 1, 1)
     grid: tuple[int, int, int] | None = None
-    shared: int | None = None
 
 
 SAME_LAUNCH = LaunchChange()

@@ -28,7 +28,7 @@ class LaunchFacts:
 
     numbers   of its arguments, by parameter
     sizes     bytes of its arrays, by parameter;  overlapping: whether two parameters are in the same memory
-    faults    rules that found something;  lines: source lines of those findings
+    faults    rules that found something
     warps     that an SM of the GPU can hold;  multiprocessors: of the GPU
     resident  blocks that an SM holds of this launch
     """
@@ -40,7 +40,6 @@ class LaunchFacts:
     sizes: Mapping[str, int] = field(default_factory=dict)
     overlapping: bool = False
     faults: frozenset[str] = frozenset()
-    lines: frozenset[int] = frozenset()
     warps: int = 64
     multiprocessors: int = 132
     resident: int = 8

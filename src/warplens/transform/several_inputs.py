@@ -17,7 +17,7 @@ from warplens.transform._guarded_index import NotSafe, inside
 from warplens.transform._kernel_source import KernelSource, LaunchFacts, walk
 
 FACTORS = (8, 4)
-TOTAL = "of the results of blocks, fewer than before, only the total is used"
+TOTAL = "only the total of the blocks' results is used, of which there are fewer"
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ def _change(
     in_place = found.value == one.left
     edits = [_farther(kernel, launch, found.index, factor)]
     edits += _sum_in_place(kernel, one, factor) if in_place else _sum(kernel, launch, one, found, factor)
-    unguarded = f"a multiple of {factor} blocks of elements" if found.guard is None else ""
+    unguarded = f"the number of elements is a multiple of {factor} blocks" if found.guard is None else ""
     if unguarded and launch.grid[0] % factor:
         raise NotSafe(kernel.line(found.statement), f"{launch.grid[0]:,} blocks are no multiple of {factor}")
     if in_place:
