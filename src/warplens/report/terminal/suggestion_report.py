@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from warplens.report.prediction_view import spoken
@@ -19,7 +20,7 @@ def show(view: SuggestionView, out: Console, whole: bool = True) -> None:
     if view.findings:
         out.print("\nFindings")
         for number, finding in enumerate(view.findings, 1):
-            out.print(f"  {number}. {worth(finding.text, finding.gain, finding.worth_it, view.gpu)}")
+            out.print(_item(f"{number}.", worth(finding.text, finding.gain, finding.worth_it, view.gpu)))
     if view.changes:
         out.print("\nChanges")
         for number, change in enumerate(view.changes, 1):
@@ -40,7 +41,7 @@ def show(view: SuggestionView, out: Console, whole: bool = True) -> None:
     if view.refused:
         out.print("\nNot tried")
         for found in view.refused:
-            out.print(f"  {where(found)}{found.reason}")
+            out.print(_item("", f"{where(found)}{found.reason}"))
     out.print(f"\n{footing(view)}", style="dim")
 
 
@@ -85,12 +86,21 @@ def footing(view: SuggestionView) -> str:
 
 def _show_change(number: int, change: ChangeView, out: Console) -> None:
     times = f"{spoken(change.before_us)} -> {spoken(change.after_us)} ({percent(change.gain)} less)"
-    out.print(f"  {number}. {change.title} (line {change.line}): {times}")
-    out.print(f"     Outputs: {change.outputs}.")
-    for name, (before, after) in change.counts.items():
-        out.print(f"     {name} {before:,.0f} -> {after:,.0f}")
+    lines = [f"{change.title} (line {change.line}): {times}", f"Outputs: {change.outputs}."]
+    lines += [f"{name} {before:,.0f} -> {after:,.0f}" for name, (before, after) in change.counts.items()]
     if change.promise:
-        out.print(f"     From now on: {change.promise}.")
+        lines.append(f"From now on: {change.promise}.")
+    for place, line in enumerate(lines):
+        out.print(_item(f"{number}." if place == 0 else "", line))
+
+
+def _item(label: str, text: str) -> Table:
+    """One item of a list, whose further lines begin below its first."""
+    made = Table.grid(padding=(0, 1))
+    made.add_column(width=4, justify="right")
+    made.add_column(overflow="fold")
+    made.add_row(label, text)
+    return made
 
 
 def brief(view: SuggestionView) -> str:
