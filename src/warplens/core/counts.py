@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from warplens.core.launch import Launch
 from warplens.core.metric import Provenance
 
 Counts = NDArray[np.int64]
+LONG_WARP = 4096  # instructions: of shorter warps none is kept as the longest
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,17 @@ class ReachedSectors:
     wavefronts: Counts
     ideal: Counts
     bytes: Counts
+
+
+class LongestWarp(NamedTuple):
+    """Longest warp of a launch.
+
+    instructions  that it executed, in its loops
+    block         its block; of equally long warps the first block
+    """
+
+    instructions: int
+    block: int
 
 
 @dataclass(frozen=True)
@@ -54,6 +67,7 @@ class Trace:
     printed           by the kernel's printf, block after block in order of their numbers
     counts_depend_on  text: what order- or time-dependent value guards or branches depend on; "" if none
     addresses_depend_on  the same of addresses
+    longest           the longest warp, where one executed LONG_WARP instructions or more
     """
 
     launch: Launch
@@ -80,6 +94,7 @@ class Trace:
     reached: Mapping[str, ReachedSectors] = field(default_factory=dict)
     counts_depend_on: str = ""
     addresses_depend_on: str = ""
+    longest: LongestWarp | None = None
 
     def __repr__(self) -> str:
         blocks = f"{self.blocks_run:,} of {self.launch.blocks:,} blocks"

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from warplens.core.counts import Counts
+from warplens.core.counts import Counts, LongestWarp
 from warplens.core.launch import Launch
 from warplens.core.program import Program
 from warplens.emulator.analysis.order_dependence import dependence
@@ -86,7 +86,8 @@ def run(
     found = result.hazards(program, launch, memory) if checks else ()
     depends = partial(dependence, kernel, program, launch.blocks * launch.warps_per_block)
     return LaunchTrace(
-        launch, result.counts, result.blocks, seconds, found, result.printed, depends, result.executed, counted
+        launch, result.counts, result.blocks, seconds, found, result.printed, depends, result.executed,
+        result.longest, counted,
     )  # fmt: skip
 
 
@@ -119,12 +120,20 @@ class GridResult:
         self.findings: list[FindingTable] = [worker.findings for worker in workers]
         self.races = races
         self.printed = syscalls.output([worker.driver for worker in workers])
+        self.longest = longest_warp(workers)
 
     def hazards(self, program: Program, launch: Launch, memory: DeviceMemory) -> tuple[Any, ...]:
         found = hazards(self.findings, program, launch, memory)
         if self.races and self.races.unwatched:
             found += (unwatched(self.races.unwatched),)
         return found
+
+
+def longest_warp(workers: Sequence[Worker]) -> LongestWarp | None:
+    """Longest warp of all workers; of equal ones that of the first block."""
+    found = [LongestWarp(worker.env.longest_warp, worker.env.longest_block) for worker in workers]
+    known = [one for one in found if one.block >= 0]
+    return max(known, key=lambda one: (one.instructions, -one.block), default=None)
 
 
 class GridExecution:

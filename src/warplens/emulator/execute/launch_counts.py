@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warplens.core.counts import Trace
+from warplens.core.counts import LongestWarp, Trace
 from warplens.core.hazard import Hazard
 from warplens.core.launch import Launch
 
@@ -30,6 +30,7 @@ class LaunchTrace:
     printed: str
     dependence: Callable[[], tuple[str, str]]
     executed: Callable[[], NDArray[np.int64]]
+    longest: LongestWarp | None
     counted: bool = True
 
     @cached_property
@@ -38,5 +39,5 @@ class LaunchTrace:
         counts, addresses = self.dependence()
         return Trace(
             self.launch, blocks_run=self.blocks_run, seconds=self.seconds, hazards=self.hazards, printed=self.printed,
-            counts_depend_on=counts, addresses_depend_on=addresses, **self.read(),
+            counts_depend_on=counts, addresses_depend_on=addresses, longest=self.longest, **self.read(),
         )  # fmt: skip

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from warplens.core.counts import LONG_WARP
 from warplens.emulator.execute.launch_state import WorkerConfiguration, thread_indices
 from warplens.emulator.instrument.findings import FindingTable
 from warplens.emulator.instrument.instrumentation import unit
@@ -192,7 +193,8 @@ class WorkerState:
         return self.interleaved
 
     def bind_launch(self, memory: DeviceMemory, parameters: bytes) -> None:
-        """Binds the buffers at their current addresses, and the kernel's parameters."""
+        """Binds the buffers at their current addresses, and the kernel's parameters; no warp is done."""
+        self.env.longest_warp, self.env.longest_block = LONG_WARP, -1
         memmove(self.env.bank[0] + self.configuration.parameters[0], parameters, len(parameters))
         self.env.buffer_count = len(memory.allocations)
         memory.describe_all(self.buffers)

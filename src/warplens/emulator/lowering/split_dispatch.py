@@ -94,10 +94,19 @@ class SplitDispatch:
         b.position_at_end(block)
         done = b.icmp_signed("==", code.load(WarpState, self.warp, "exited"), i32(-1))
         with code.when(done, likely=True):
-            b.ret(i32(Status.DONE))
+            self.end_warp()
         self.add_used()
         self.save()
         b.ret(i32(Status.WAITING))
+
+    def end_warp(self) -> None:
+        """The warp is done."""
+        b, code = self.b, self.code
+        total = self.add_used()
+        longest = code.load(WorkerEnv, self.f.env, "longest_warp")
+        with code.when(b.icmp_signed(">=", total, longest), likely=False):
+            b.call(self.f.t.runtime.blocks.keep_longest, [self.f.env, self.f.block, total])
+        b.ret(i32(Status.DONE))
 
     def add_used(self) -> llvm.Value:
         """The instructions executed by the warp, including this time slice."""

@@ -129,7 +129,7 @@ class WarpFunction(CodegenContext):
     def _end(self) -> None:
         b = self.b
         b.position_at_end(self.done)
-        b.ret(i32(Status.DONE))
+        self.splits.end_warp()
         self._wait()
         self.splits.suspend()
         b.position_at_end(self.wrapped)

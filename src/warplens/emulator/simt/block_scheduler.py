@@ -194,6 +194,24 @@ class BlockScheduler:
         b.ret_void()
         return made
 
+    @cached_property
+    def keep_longest(self) -> llvm.Function:
+        """keep_longest(env, block, instructions): a warp that executed so many is done; the longest is kept, of equal
+        ones that of the first block."""
+        made, code = function(self.module, "keep_longest", VOID, [PTR, PTR, I64])
+        env, block, instructions = made.args
+        b = code.b
+        x, y, z = (b.zext(code.load(BlockState, block, "ctaid", axis), I64) for axis in range(3))
+        columns, rows = (b.zext(code.load(WorkerEnv, env, "grid", axis), I64) for axis in range(2))
+        number = b.add(x, b.mul(columns, b.add(y, b.mul(rows, z))))
+        longer = b.icmp_signed(">", instructions, code.load(WorkerEnv, env, "longest_warp"))
+        earlier = b.icmp_signed("<", number, code.load(WorkerEnv, env, "longest_block"))
+        with code.when(b.or_(longer, earlier)):
+            code.store(instructions, WorkerEnv, env, "longest_warp")
+            code.store(number, WorkerEnv, env, "longest_block")
+        b.ret_void()
+        return made
+
     def run_block(self, run_warp: llvm.Function) -> llvm.Function:
         """run_block(env, block): warps in turn until the block is done, faults, or has used its rounds."""
         made, code = function(self.module, "run_block", I32, [PTR, PTR])

@@ -132,6 +132,8 @@ class WorkerEnv(c.Structure):
         ("texture_count", c.c_int64),
         ("fetch_texture", c.c_void_p),  # machine code (emulator/texture)
         ("locate_surface", c.c_void_p),
+        ("longest_warp", c.c_int64),  # instructions of the longest warp that is done, in loops; LONG_WARP at first
+        ("longest_block", c.c_int64),  # number of its block; -1 at first
         ("fault", Fault),
     ]
 

@@ -50,9 +50,10 @@ class DispatchLoop(WarpBuilder):
         b.store(i32(0), self.resume_at)
         b.branch(go)
         splits.suspend()
-        for block, status in ((self.done, Status.DONE), (self.fault, Status.FAULT)):
-            b.position_at_end(block)
-            b.ret(i32(status))
+        b.position_at_end(self.done)
+        splits.end_warp()
+        b.position_at_end(self.fault)
+        b.ret(i32(Status.FAULT))
         return self.function
 
     def _save(self) -> None:

@@ -25,6 +25,8 @@ PAIRS_BLOCKS = assumed(32, "blocks", "effort: if a block shares data with one in
 PAIRS_INSTRUCTIONS = assumed(32_000_000, "warp instructions", "effort: a quarter of a second of execution")
 # Blocks that are resident on an SM at most, by those that start at once.
 AT_ONCE = assumed(2, "factor", "31 of 16 were seen on an H200 (measurements/h200/seats.csv)")
+# A warp this many times longer than the average may decide when the launch ends: its SM is simulated.
+LONG = assumed(4, "factor", "effort: uneven loops of most kernels stay below, a search tree is at 100")
 CENTRES = assumed(24, "blocks", "effort: sampled with all their neighbours")
 CENTRES_INSTRUCTIONS = assumed(4_000_000, "warp instructions", "effort: of these")
 
@@ -67,7 +69,8 @@ def choose_blocks(trace: Trace, machine: Machine, occupancy: Occupancy) -> Simul
     count = whole
     if whole * each > ENOUGH:
         count = min(max(int(ENOUGH / each) // resident, 1) * resident, whole)
-    blocks = tuple(min(k * active + _assigned_sm(k, active, whole >= 2 * resident), total - 1) for k in range(count))
+    longest = _longest_block(trace) if count == whole else None
+    blocks = _blocks_of_sm(total, active, count, longest, whole >= 2 * resident)
     pairs = min(PAIRS_BLOCKS, int(PAIRS_INSTRUCTIONS / each))
     wanted = min(max(int(FOOTPRINT_INSTRUCTIONS / each), pairs, LEAST_BLOCKS), FOOTPRINT_BLOCKS)
     sectors = int(trace.sectors.sum())
@@ -102,6 +105,24 @@ def neighbourhoods(centres: Sequence[int], grid: Grid) -> tuple[int, ...]:
             if all(0 <= a < size for a, size in zip(at, grid, strict=True)):
                 found[at[0] + grid[0] * (at[1] + grid[1] * at[2])] = None
     return tuple(found)
+
+
+def _longest_block(trace: Trace) -> int | None:
+    """The block of the longest warp, where that is far longer than the average."""
+    average = trace.executed.sum() / (trace.launch.blocks * trace.launch.warps_per_block)
+    longest = trace.longest
+    return longest.block if longest and longest.instructions > LONG * average else None
+
+
+def _blocks_of_sm(total: int, active: int, count: int, longest: int | None, anyone: bool) -> tuple[int, ...]:
+    """The first `count` blocks of one SM, with the longest block of the grid in its turn, where one is given.
+
+    anyone   as for _assigned_sm
+    """
+    blocks = [min(k * active + _assigned_sm(k, active, anyone), total - 1) for k in range(count)]
+    if longest is not None:
+        blocks[longest // active] = longest
+    return tuple(blocks)
 
 
 def _blocks_of_other_sms(total: int, active: int, count: int) -> tuple[tuple[int, ...], ...]:

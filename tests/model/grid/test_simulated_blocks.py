@@ -1,0 +1,37 @@
+"""Which blocks are simulated: a block that takes far longer than all others is among them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import warplens as wl
+from warplens.machine import machine
+
+SOURCE = """
+extern "C" __global__ void uneven(float* out, int heavy) {
+    int turns = blockIdx.x == heavy ? 200000 : 10;
+    float x = threadIdx.x;
+    for (int i = 0; i < turns; i++) x = x * 0.5f + 1.0f;
+    out[blockIdx.x * blockDim.x + threadIdx.x] = x;
+}
+"""
+LATENCY = 4  # cycles from one FFMA to the next that needs it, at least
+
+
+@pytest.fixture(scope="module")
+def uneven() -> wl.Kernel:
+    return wl.compile(source=SOURCE)["uneven"]
+
+
+@pytest.mark.parametrize("blocks", [100, 4096, 40_000])
+def test_a_launch_lasts_as_long_as_its_longest_block(uneven: wl.Kernel, blocks: int) -> None:
+    out = np.zeros(blocks * 64, np.float32)
+    least = LATENCY * 200_000 / machine("h200").boost_megahertz
+    times = [uneven.launch(blocks, 64, out, heavy).predict("h200").time_us for heavy in (7, blocks - 2)]
+    assert least < min(times) <= max(times) < 1.3 * least
+
+
+def test_without_it_the_launch_is_short(uneven: wl.Kernel) -> None:
+    out = np.zeros(4096 * 64, np.float32)
+    assert uneven.launch(4096, 64, out, -1).predict("h200").time_us < 10
