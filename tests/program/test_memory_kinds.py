@@ -40,6 +40,7 @@ def test_kinds_of_memory(capfd: pytest.CaptureFixture[str], tmp_path: Path, memo
         "array 124 164 beyond cudaErrorInvalidValue",
         "mapped 1048575 1048575 unmapped cudaErrorInvalidValue leaked 0",
         "per thread 1 1, copied 2 6",
+        "null cudaErrorInvalidValue",
         "ipc 801",
         "again cudaErrorHostMemoryAlreadyRegistered same pointer 1",
         "registered 100 2047 2047 1 twice cudaErrorHostMemoryNotRegistered",

@@ -60,7 +60,6 @@ class LaunchLog:
         group = self._groups.get((kernel, launch))
         if group is None:
             group = self._groups[kernel, launch] = LaunchGroup(kernel, launch, limit=time.limit)
-            self.view.groups.append(group)
         group.executed += 1
         group.uncounted += not run.counted.counted
         metrics: Mapping[str, Metric] = {}
@@ -86,6 +85,8 @@ class LaunchLog:
         """A launch that does what that one did."""
         done = self._executed[number]
         group, time = done.group, done.time
+        if not group.launches:  # shown from its first launch on, wherever the run is stopped
+            self.view.groups.append(group)
         group.launches += 1
         group.unpredicted += not time.predicted
         group.time_us += time.time_us

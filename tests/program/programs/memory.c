@@ -195,6 +195,7 @@ int main(int count_, char **words) {
     char handle[64];
     void *x;
     OK(cudaMalloc(&x, 64));
+    printf("null %s\n", cudaGetErrorName(cudaMemcpy(x, NULL, 64, 1)));
     printf("ipc %d\n", cudaIpcGetMemHandle(handle, x));
     registered();
     return 0;

@@ -25,11 +25,13 @@ static int between_devices(const void *to, const void *from) {
     return target && source && target->device != source->device;
 }
 
+enum { FIRST_HOST_ADDRESS = 4096 }; /* of the page below nothing is mapped: a null pointer, or a field of one */
+
 /* A range of the GPU must lie in one block, or in several that are mapped side by side; one outside is the host's. */
 static int valid(const void *first, size_t bytes) {
     uint64_t at = (uint64_t)first, end = at + bytes;
     if (!of_device(first))
-        return 1;
+        return at >= FIRST_HOST_ADDRESS;
     while (at < end) {
         struct block *block = block_of(at, 1);
         if (!block)

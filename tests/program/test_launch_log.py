@@ -1,0 +1,30 @@
+"""What the report has of a run that is stopped."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import warplens as wl
+from warplens.machine import machine
+from warplens.program.launch_log import LaunchLog
+from warplens.program.time_prediction import LaunchTime
+from warplens.report.program_view import ProgramView
+
+SOURCE = "extern \"C\" __global__ void add(int* x) { x[threadIdx.x] += 1; }"
+
+
+def test_a_launch_that_is_interrupted_before_it_counts_leaves_no_group(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The report of lud of HeCBench ended with a division by its 0 launches."""
+    view = ProgramView("./app", machine("h200"))
+    log = LaunchLog(view)
+    run = wl.compile(source=SOURCE)["add"].launch(1, 32, np.zeros(32, np.int32))
+
+    def stopped(process: int, number: int) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(log, "repeated", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        log.launched(1, "add", run, LaunchTime(3.0, 2.5, 3.5, ""))
+    assert view.groups == []
+
