@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from warplens.compiler.architecture import ARCHITECTURES
 from warplens.compiler.line_table import INSTRUCTION_BYTES, line_tables, lines_of
 from warplens.compiler.nv_info import FunctionAttributes, KernelAttributes, function_attributes, kernel_attributes
+from warplens.compiler.variable_placement import VariablePlacement, VariableSymbol
 from warplens.core.cubin import Cubin, Kernel, Relocation, SourceLine, Variable, chip_number
 from warplens.errors import CubinError
 
@@ -29,6 +30,7 @@ RESERVED_SHARED_BYTES = 0x400
 
 MODULE_BANKS = (3, 4)
 HALVES = {0x38: 0, 0x39: 4}  # relocations: the lower and the upper half of an address, and its place in there
+INITIALISED = ".nv.global.init"
 OBJECTS = ("STT_OBJECT", "STT_LOPROC")  # of variables; the second of constants that the linker may merge
 KERNEL_BANKS = (0, 2)
 LARGEST_IMAGE = 1 << 30
@@ -108,19 +110,18 @@ class _CubinReader:
         self.has_functions = not all(self._is_kernel(name) for name in self.names if name.startswith(".text."))
 
     def cubin(self) -> Cubin:
-        image, variables = self._globals()
         kernels = sorted(self._kernels(), key=_place_in_source)
         if not kernels and any(name.startswith(".text.") for name in self.sections):
             raise CubinError("there is no kernel in this cubin, only device functions; link it first")
         return Cubin(
             arch=self.arch,
             kernels={kernel.name: kernel for kernel in kernels},
-            globals_image=image,
-            globals=variables,
+            globals_image=self.placement.image,
+            globals=self.placement.variables,
             data=self.data,
             sources=self.sources,
             constants=self._variables(".nv.constant3", 0),
-            relocations=self._relocations(".nv.global.init"),
+            relocations=tuple(sorted(self._links(), key=lambda relocation: relocation.offset)),
         )
 
     def _refuse_cut_tables(self) -> None:
@@ -279,7 +280,7 @@ class _CubinReader:
     @cached_property
     def addresses_taken(self) -> bool:
         """Whether data or code has the address of a function in a section of its own."""
-        data = (e["r_info_sym"] for name in (".nv.global.init", ".nv.constant4") for e in self._relocated(name))
+        data = (e["r_info_sym"] for name in (INITIALISED, ".nv.constant4") for e in self._relocated(name))
         code = (
             entry["r_info_sym"]
             for name in (self.names if self.has_functions else ())
@@ -330,15 +331,23 @@ class _CubinReader:
                 found.setdefault(section.name.removeprefix(".text."), []).append(section.data())
         return {name: len(each) for name, each in found.items() if len(set(each)) == 1}
 
-    def _globals(self) -> tuple[bytes, dict[str, Variable]]:
-        """Initialised variables first, so that places in .nv.global.init stay what they are."""
-        initialised = self._bytes(".nv.global.init")
-        zeroed = self._bytes(".nv.global")
-        alignment = self.sections[".nv.global"]["sh_addralign"] if zeroed else 1
-        padding = bytes(-len(initialised) % max(1, min(alignment, 1 << 16)))
-        variables = self._variables(".nv.global.init", 0)
-        variables |= self._variables(".nv.global", len(initialised) + len(padding))
-        return initialised + padding + zeroed, variables
+    @cached_property
+    def placement(self) -> VariablePlacement:
+        """Of `__device__` variables."""
+        sections = (INITIALISED, ".nv.global")
+        symbols = [
+            VariableSymbol(self._unique(symbol), symbol.section, symbol.value, symbol.size)
+            for symbol in self.symbols
+            if symbol.section in sections and symbol.type in OBJECTS
+        ]
+        return VariablePlacement(symbols, {section: self._bytes(section) for section in sections})
+
+    def _links(self) -> Iterator[Relocation]:
+        """Addresses of symbols in initialised variables."""
+        for relocation in self._relocations(INITIALISED):
+            place = self.placement.moved(INITIALISED, relocation.offset)
+            if place is not None:
+                yield Relocation(place, relocation.symbol, relocation.addend)
 
     def _variables(self, section: str, start: int) -> dict[str, Variable]:
         return {
