@@ -126,7 +126,7 @@ LATENCIES: Mapping[str, Formula] = {
     "branch": lambda v: v.of("branch, 1 warps") - LOOP_CYCLES,
     "fence": lambda v: v.of("fence, 1 warps"),
     "hand_over_cycles": lambda v: _more(v, "chain of blocks, {} blocks of 32, 0 steps") / (7 * v.multiprocessors),
-    "meeting_cycles": lambda v: _meeting(v, v.multiprocessors) - _meeting(v, 1),
+    "grid_barrier_cycles": lambda v: _meeting(v, v.multiprocessors) - _meeting(v, 1),
     "look_back_cycles": lambda v: _look_back(v),
 }
 LOADS: Mapping[str, Formula] = {

@@ -35,7 +35,7 @@ class Speeds:
       store                    until a store has read its registers
       fence                    of MEMBAR
       hand_over_cycles         from the store by which a block publishes to the store of the block that waits for it
-      meeting_cycles           that a meeting of all multiprocessors takes more than that of one block
+      grid_barrier_cycles      that a barrier of blocks on all multiprocessors takes more than that of one block
       look_back_cycles         of one look at what earlier blocks have published
 
     [load_path], one multiprocessor
@@ -136,7 +136,7 @@ class Speeds:
     latency_store: float = parameter("latency_cycles", 1, 1000)
     latency_fence: float = parameter("latency_cycles", 1, 10000)
     hand_over_cycles: float = parameter("latency_cycles", 0, 10000)
-    meeting_cycles: float = parameter("latency_cycles", 0, 10000)
+    grid_barrier_cycles: float = parameter("latency_cycles", 0, 10000)
     look_back_cycles: float = parameter("latency_cycles", 0, 10000)
     queue: float = parameter("load_path", 1, 64, "instructions")
     lsu_issue: float = parameter("load_path", 0.25, 64)

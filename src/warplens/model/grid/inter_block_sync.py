@@ -8,8 +8,8 @@ Chained scan: a block publishes only after its predecessor has.  Each link costs
 store to the next one's (`chain of blocks` of the calibration: 511 from 132 to 4,224 blocks), plus a fence if there is
 one in between.
 
-Grid barrier: all blocks wait for all.  With a block on each SM it takes `meeting` cycles more than with one block alone
-(`meeting of 132` of the calibration: 856).  More than 250 blocks that poll one word delay each other, by 4 to 6.5
+Grid barrier: all blocks wait for all.  With a block on each SM it takes `grid_barrier` cycles more than with one block
+alone (`meeting of 132` of the calibration: 856).  More than 250 blocks that poll one word delay each other, by 4 to 6.5
 cycles each (1,056 of them take 3,900 to 7,000 cycles): not modelled.
 
 Decoupled look-back: each block first publishes its own value, then reads those of its predecessors, w at a time, until
@@ -95,7 +95,7 @@ def _grid_barrier_cycles(looks: NDArray[np.float64], speeds: Speeds) -> float:
     that extra poll is in the time of the simulated blocks."""
     if not looks.size:
         return 0.0
-    return math.ceil(float(looks.mean()) / 2) * max(speeds.meeting_cycles - speeds.latency_l2, 0.0)
+    return math.ceil(float(looks.mean()) / 2) * max(speeds.grid_barrier_cycles - speeds.latency_l2, 0.0)
 
 
 def _has_fence(program: Program, loads: list[int]) -> bool:
