@@ -120,7 +120,6 @@ LATENCIES: Mapping[str, Formula] = {
     "dram_turn": lambda v: _turn(v),
     "shared_atomic": lambda v: round(v.of("chain shared atomic") - UNIT_CYCLE - _conflicts(v)),
     "global_atomic": lambda v: round(v.of("chase atomic") - ADDRESS_CYCLES - UNIT_CYCLE),
-    "global_atomic_half": lambda v: round(_places(v, 75, 90) - _places(v, 10, 25)) // 2,
     "barrier": lambda v: round(v.of("barrier, 1 warps") - _arrival(v) - v.of("branch, 1 warps") / UNROLLED),
     "barrier_arrival": lambda v: _arrival(v),
     "branch": lambda v: v.of("branch, 1 warps") - LOOP_CYCLES,
@@ -140,7 +139,6 @@ LOADS: Mapping[str, Formula] = {
 L2: Mapping[str, Formula] = {
     # Each line by one multiprocessor: where all read the same at once, requests are merged before L2.
     "read": lambda v: v.bytes_per_cycle(f"working set, {v.most(READ_AGAIN, FITS_TWICE)} MiB", v.multiprocessors),
-    "read_hot": lambda v: v.bytes_per_cycle(f"L2 16 B, {v.multiprocessors} multiprocessors", v.multiprocessors),
     "line_read_cycles": lambda v: (
         v.cycles(f"gather four at once, {v.most((1, 4, 16), FITS_TWICE)} MiB, 8 blocks of 256") / GATHERED
     ),
@@ -315,10 +313,6 @@ def _word(v: Values) -> float:
     """Cycles a lane: 8 warps a block, 16 rounds."""
     lanes = v.multiprocessors * 8 * 16 * 32
     return v.of(f"global add one word, {v.multiprocessors} blocks") * v.megahertz / lanes
-
-
-def _places(v: Values, *percentiles: int) -> float:
-    return sum(v.of(f"place, percentile {n}") for n in percentiles) / len(percentiles)
 
 
 def _passes(v: Values, name: str) -> float:

@@ -28,7 +28,6 @@ class Speeds:
       dram_queue               that loads wait where half of what DRAM could do is done
       dram_turn                that loads wait besides for turns between reading and writing (dram_share.py: latency_of)
       shared_atomic, global_atomic   of one whose result comes back
-      global_atomic_half       by how much less it takes in one half of L2, and more in the other
       barrier                  from the last arrival to the first issue after it
       barrier_arrival          between two warps of a multiprocessor that arrive at barriers
       branch                   from a taken branch to the next issue
@@ -43,10 +42,8 @@ class Speeds:
       lsu_issue                cycles between two memory instructions of a sub-partition
       global_request           cycles that a global access takes at the least;  shared_request: likewise
       miss_request             likewise of one that not L1 alone can answer
-      store_slack_cycles       of work that DRAM may have left before stores wait
       store_lines              that wait to leave for L2 at most, and take along what is stored to them
       requests_in_flight       loads that wait for a line at most, whichever of them has requested it
-      sectors_in_flight        that the multiprocessor waits for at most
       atomics_in_flight        sectors of atomics on their way to L2 until others wait
       table_word_cycles        between two different words that lanes read of a table in constant memory
       table_replay_cycles      likewise of one instruction alone
@@ -56,7 +53,7 @@ class Speeds:
       l1_share                 of the unified memory without the carve-out that holds lines
       l2_port                  bytes a cycle from L2 to one multiprocessor
 
-    [l2_rates]   bytes a cycle, for each multiprocessor when all ask: read, read_hot (what fits into hot_bytes), write
+    [l2_rates]   bytes a cycle, for each multiprocessor when all ask: read, write
       line_read_cycles, line_write_cycles   that a request for some of a line takes at the least, likewise
       atomic_piece_cycles      between two pieces of atomics, of 32 bytes, likewise; loads wait for them
       atomic_lone_cycles       between two atomics of which each wants one word of a line, likewise
@@ -129,7 +126,6 @@ class Speeds:
     latency_dram_turn: float = parameter("latency_cycles", 0, 10000)
     latency_shared_atomic: float = parameter("latency_cycles", 1, 5000)
     latency_global_atomic: float = parameter("latency_cycles", 1, 10000)
-    latency_global_atomic_half: float = parameter("latency_cycles", 0, 10000)
     latency_barrier: float = parameter("latency_cycles", 1, 1000)
     latency_barrier_arrival: float = parameter("latency_cycles", 0, 1000)
     latency_branch: float = parameter("latency_cycles", 1, 1000)
@@ -143,10 +139,8 @@ class Speeds:
     global_request: float = parameter("load_path", 0.25, 64)
     shared_request: float = parameter("load_path", 0.25, 64)
     miss_request: float = parameter("load_path", 0.25, 64)
-    store_slack_cycles: float = parameter("load_path", 0, 1_000_000)
     store_lines: float = parameter("load_path", 1, 1000, "lines")
     requests_in_flight: float = parameter("load_path", 1, 100_000, "loads")
-    sectors_in_flight: float = parameter("load_path", 16, 100_000, "sectors")
     atomics_in_flight: float = parameter("load_path", 1, 100_000, "sectors")
     table_word_cycles: float = parameter("load_path", 0, 100)
     table_replay_cycles: float = parameter("load_path", 0, 100)
@@ -156,8 +150,6 @@ class Speeds:
     l1_share: float = parameter("load_path", 0.1, 1, "share")
     l2_port: float = parameter("load_path", 1, 1024, "bytes/cycle")
     l2_read: float = parameter("l2_rates", 1, 1024, "bytes/cycle")
-    l2_read_hot: float = parameter("l2_rates", 1, 1024, "bytes/cycle")
-    hot_bytes: float = parameter("l2_rates", 0, 2**30, "bytes")
     l2_write: float = parameter("l2_rates", 1, 1024, "bytes/cycle")
     l2_line_read_cycles: float = parameter("l2_rates", 0, 100)
     l2_atomic_piece_cycles: float = parameter("l2_rates", 0, 1000)

@@ -16,7 +16,7 @@ class AtomicSettings(NamedTuple):
     word_cycles, sector_cycles   of an L2 atomic unit for one word, and for a whole sector
     sms_per_unit                 SMs with as many blocks as this one per L2 atomic unit
     packet_cycles, lone_cycles, reply_cycles   of a packet to L2, of the only packet of its line, of a reply
-    latency                      of one atomic;  latency_half: difference between the two L2 partitions
+    latency                      of one atomic
     sectors_in_flight            at most
     """
 
@@ -27,7 +27,6 @@ class AtomicSettings(NamedTuple):
     lone_cycles: float
     reply_cycles: float
     latency: float
-    latency_half: float
     sectors_in_flight: float
 
 

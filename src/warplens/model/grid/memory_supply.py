@@ -62,7 +62,7 @@ class MemorySupply:
     keys           where blocks do not run in lockstep: lines that a wave of them loads, per SM (l2_share.holds_line)
     group, drift   requests coalesced into one to L2 in lockstep; distance between blocks (request_coalescing.py)
     writing        share of the store work that is DRAM's; the rest is L2's
-    read, stored   sectors that DRAM moves for the whole grid;  reached: distinct ones that loads reach
+    read, stored   sectors that DRAM moves for the whole grid
     filled, both   of those read, what fills partial sectors; share of the others that both L2 partitions request
     fills          of each stored sector: sectors that DRAM reads to fill the partially written ones
     whole          share of the stored sectors that a block writes completely, sooner or later (l2_partial_sectors.py)
@@ -86,7 +86,6 @@ class MemorySupply:
     both: float
     stored: float
     writing: float
-    reached: float
     of_units: float
     first: NDArray[np.float64]
 
@@ -116,7 +115,6 @@ class MemorySupply:
             both=_both_partitions_share(reads) if grid.chosen.active > 1 else 0.0,
             stored=written.sectors,
             writing=written.writing,
-            reached=sum(2 * f.of(total) for f in reads),
             of_units=total / grid.chosen.of_blocks / busy_atomic_units(grid, machine, extents.lows),
             first=first_touches(grid, machine.microarchitecture.waited_share),
         )

@@ -15,7 +15,7 @@ from warplens.core.program import Program
 from warplens.machine import Machine
 from warplens.model.instruction.instruction_table import MATRICES
 
-IN_A_CYCLE = ("l2_read", "l2_read_hot", "l2_write")
+IN_A_CYCLE = ("l2_read", "l2_write")
 IN_CYCLES = (
     "l2_line_read_cycles", "l2_line_write_cycles", "l2_atomic_piece_cycles", "l2_atomic_lone_cycles",
     "l2_atomic_reply_cycles",

@@ -2,7 +2,7 @@
 
 What it is   what shared memory leaves of the unified memory, as lines of 128 bytes with a valid bit for each sector.
 Formula      the least recently touched line is evicted; a hit takes `latency`; a miss waits for its sectors from L2 or
-             DRAM, and for slots among sectors_in_flight.
+             DRAM.
              Tags are in four banks, each of which looks up one line a cycle.
 Parameters   L1Settings and l1_share, from calibration/derive.py.
 Evidence     measurements/h200/l1_lines.csv: one warp that touches some lines twice and then others once hits the
@@ -28,21 +28,19 @@ LINE = 128  # bytes
 
 
 class L1Settings(NamedTuple):
-    """latency: of a hit, cycles;  bytes_per_cycle;  sectors_in_flight: maximum of misses, in sectors
+    """latency: of a hit, cycles;  bytes_per_cycle
     high_bits, low_bits   of the line number, for the two bits of a tag bank's number"""
 
     latency: float
     bytes_per_cycle: float
-    sectors_in_flight: float
     high_bits: int
     low_bits: int
 
 
 class L1State(Record):
-    """clock: lookups so far;  waited_for: sectors that have been requested from L2 so far."""
+    """clock: lookups so far."""
 
     clock: float
-    waited_for: float
 
 
 class L1Lines(NamedTuple):
@@ -124,8 +122,7 @@ def serve_miss(request, entry, missing, memory):  # type: ignore[no-untyped-def]
             pairs += 1
             before = L2Lookup(far, lost, near, moved)
             far, lost, near, moved = look_up_l2(request, half, wanted, valid[entry], before, memory)
-    at = in_flight_slots(request.at, missing, memory)
-    size = 32.0 * missing
+    at, size = request.at, 32.0 * missing
     servers.l2.port = max(servers.l2.port, at) + size / l2.port_bytes
     send_request(at, memory)
     fill_all_banks(servers.tag_banks)
@@ -135,21 +132,8 @@ def serve_miss(request, entry, missing, memory):  # type: ignore[no-untyped-def]
     memory.counts.l2_read_lines += 1
     read_pieces(moved, request.lone and pairs == 1, at, memory)
     come = dram_arrival(request.line, at, waited, lost, near, memory) if far else at + waited + l2.latency
-    fill_line(request.mask, entry, missing, come, far, memory)
-    # A full list of sectors in flight blocks the next access.
-    servers.load_store.free = max(servers.load_store.free, at)
+    fill_line(request.mask, entry, come, far, memory.l1)
     return come
-
-
-@compiled
-def in_flight_slots(at, missing, memory):  # type: ignore[no-untyped-def]
-    """When so many in-flight sector slots are free."""
-    state, flight = memory.servers.l1, memory.sectors_in_flight
-    for _ in range(missing):
-        place = int(state.waited_for) % flight.size
-        at = max(at, flight[place])
-        state.waited_for += 1
-    return at
 
 
 @compiled
@@ -180,11 +164,8 @@ def first_request(line, at, memory):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def fill_line(mask, entry, missing, come, far, memory):  # type: ignore[no-untyped-def]
+def fill_line(mask, entry, come, far, l1):  # type: ignore[no-untyped-def]
     """Record the missing sectors of a line in L1 from their arrival on."""
-    l1, flight = memory.l1, memory.sectors_in_flight
-    for n in range(missing):
-        flight[(int(memory.servers.l1.waited_for) - 1 - n) % flight.size] = come
     for k in range(4):
         if mask >> k & 1 and not l1.valid[entry] >> k & 1:
             l1.valid[entry] |= (FAR | 1 if far else 1) << k

@@ -1,8 +1,7 @@
 """L2 atomics: cost of atomics to one line in L1, L2 and DRAM (the L2 units: grid/atomic_packets.py).
 
 What it is   an atomic is done in L2; L1 invalidates the whole line, whichever sector was changed.
-Formula      an atomic takes `latency`, plus or minus `latency_half` by the partition that does it; where its line comes
-             from DRAM, as long as a load of it.
+Formula      an atomic takes `latency`; where its line comes from DRAM, as long as a load of it.
 Parameters   AtomicSettings, DramSettings, from calibration/derive.py.
 Evidence     measurements/h200/l1_atomics.csv; `passes` of the calibration.
 """
@@ -44,4 +43,4 @@ def update_line(request, memory):  # type: ignore[no-untyped-def]
         waited = max(memory.servers.dram.free - request.at, 0.0)
         off = settings.dram.latency_spread * latency_deviation(line, False, settings.dram)
         return waited + settings.dram.latency - settings.atomics.latency + off
-    return settings.atomics.latency_half if hashed(line + 7) < 0.5 else -settings.atomics.latency_half
+    return 0.0

@@ -183,7 +183,7 @@ def serve_lines(access, words, sectors, lanes, free, memory):  # type: ignore[no
     """
     servers, kind = memory.servers, access.kind
     looked_up, done = free, free + memory.settings.l1.latency
-    late, lines, crowded, before = -memory.settings.atomics.latency_half, 0, 0, -1
+    late, lines, crowded, before = 0.0, 0, 0, -1
     position = begin = access.entry + ACCESSED
     last = begin + sectors
     shift = p.LOCAL_BASE + access.slot * LOCAL_LINES if space(words[access.entry]) == LOCAL else 0

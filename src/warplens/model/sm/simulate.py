@@ -136,7 +136,6 @@ def _memory(kernel: SimulatedKernel, slots: int, words: int, asked_by_others: Ar
         asked_by_others=asked_by_others,
         asked_now=asked_now,
         requests_in_flight=np.zeros(int(settings.load_store.requests_in_flight)),
-        sectors_in_flight=np.zeros(int(settings.l1.sectors_in_flight)),
         updates=np.zeros(int(settings.atomics.sectors_in_flight)),
         issue_free=np.zeros(parts),
         queue=np.zeros((parts, int(settings.load_store.queue))),

@@ -110,7 +110,6 @@ def settings_of(machine: Machine, chosen: SimulatedBlocks, supply: MemorySupply,
         l1=L1Settings(
             latency=speeds.latency_l1,
             bytes_per_cycle=float(machine.limits.l1_bytes_per_cycle),
-            sectors_in_flight=speeds.sectors_in_flight,
             high_bits=int(units.tag_bank_high_bits),
             low_bits=int(units.tag_bank_low_bits),
         ),
@@ -118,11 +117,10 @@ def settings_of(machine: Machine, chosen: SimulatedBlocks, supply: MemorySupply,
             lines=speeds.store_lines,
             draining_lines=units.draining_lines,
             hold_cycles=units.hold_cycles,
-            slack_cycles=speeds.store_slack_cycles,
             late_near_cycles=speeds.late_near_cycles / spread,
             late_far_cycles=speeds.late_far_cycles / spread,
         ),
-        l2=_l2(machine, spread, more, supply),
+        l2=_l2(machine, spread, more),
         merging=MergeSettings(units.merge_together_cycles, units.merge_drift, units.merge_drift_cycles),
         atomics=AtomicSettings(
             word_cycles=speeds.atomic_word_cycles,
@@ -132,19 +130,17 @@ def settings_of(machine: Machine, chosen: SimulatedBlocks, supply: MemorySupply,
             lone_cycles=speeds.l2_atomic_lone_cycles / spread,
             reply_cycles=speeds.l2_atomic_reply_cycles / spread,
             latency=speeds.latency_global_atomic,
-            latency_half=speeds.latency_global_atomic_half,
             sectors_in_flight=speeds.atomics_in_flight,
         ),
         dram=_dram(machine, chosen.active, more, supply),
     )
 
 
-def _l2(machine: Machine, spread: float, more: float, supply: MemorySupply) -> L2Settings:
+def _l2(machine: Machine, spread: float, more: float) -> L2Settings:
     speeds, units = machine.speeds, machine.microarchitecture
-    read = speeds.l2_read_hot if supply.reached * 32 <= speeds.hot_bytes else speeds.l2_read
     return L2Settings(
         port_bytes=speeds.l2_port * more,
-        read_bytes=min(read * spread, speeds.l2_port) * more,
+        read_bytes=min(speeds.l2_read * spread, speeds.l2_port) * more,
         write_bytes=min(speeds.l2_write * spread, units.packet_bytes) * more,
         line_read_cycles=speeds.l2_line_read_cycles / spread,
         line_write_cycles=speeds.l2_line_write_cycles / spread,
