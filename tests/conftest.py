@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from helpers.nvdisasm_server import served
 from helpers.selection import selected
 from helpers.snapshots import SNAPSHOTS, Snapshots, snapshot
 from warplens.emulator.execute import grid
@@ -63,6 +64,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def every_thread_works(monkeypatch: pytest.MonkeyPatch) -> None:
     """Host threads share a launch also where it has too little to do for two: for tests of threads."""
     monkeypatch.setattr(grid, "MIN_PARALLEL_SECONDS", 0.0)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _nvdisasm_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with served(tmp_path_factory.mktemp("nvdisasm")):
+        yield
 
 
 @pytest.fixture(autouse=True, scope="session")
