@@ -38,6 +38,8 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ["WARPLENS_CACHE"] = f"{folder.name}/cache"
         os.environ["WARPLENS_TEST_SOURCES"] = f"{folder.name}/sources"
         os.environ["NVRTC_APPEND_FLAGS"] = PRECOMPILED_HEADERS
+        if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):  # else each command would compile all sources: 1 s
+            os.environ["PYTHONPYCACHEPREFIX"] = f"{folder.name}/bytecode"
     update = config.getoption("--update-snapshots")
     if update and (hasattr(config, "workerinput") or getattr(config.option, "numprocesses", None)):
         raise pytest.UsageError("--update-snapshots writes one file: leave out --numprocesses, or give -n0")
