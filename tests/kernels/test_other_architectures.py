@@ -75,12 +75,12 @@ def agree(found: list[np.ndarray[Any, Any]], wanted: list[np.ndarray[Any, Any]])
             np.testing.assert_array_equal(one, other)
 
 
-@pytest.mark.long
+@pytest.mark.every(80)  # four files, each for another architecture: NVRTC takes up to 6 s for a file
 @pytest.mark.parametrize(
     ("name", "there"),
     [
         (name, a)
-        for name, case in ODD.items()
+        for name, case in sorted(ODD.items(), key=lambda item: (item[1].file.name, item[0]))
         for a in ELSEWHERE
         if compiles(case.file.name, a) and not (name in OTHERWISE and int(a[3:]) < 90)
     ],
