@@ -1,8 +1,7 @@
 """nvdisasm server: one process of nvdisasm an architecture for all code that a worker's tests disassemble.
 
 Most of nvdisasm's time goes into reading the description of the architecture; nvdisasm_server.c lets it do so once.
-The answers are nvdisasm's own.  Cubins with functions of their own, and commands that tests start, take a process each,
-as always.
+The answers are nvdisasm's own.  Cubins with relocations, and commands that tests start, take a process each, as always.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Code text: the lines of kernels as nvdisasm prints them, kept on disk by machine code.
 
-Kernels without relocations and functions are disassembled as code alone, those of one architecture by one start
-of nvdisasm: it takes longer than the rest of a small kernel's compilation.  A change that leaves the machine code as it
-was (a comment, another name) needs no start.
+Kernels without relocations are disassembled as code alone, those of one architecture by one start of nvdisasm: it takes
+longer than the rest of a small kernel's compilation.  A change that leaves the machine code as it was (a comment,
+another name) needs no start.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ def is_large(cubin: Cubin) -> bool:
 
 
 def is_code_alone(kernel: Kernel) -> bool:
-    """Whether its text follows from its code: it names no function and no variable."""
-    return not kernel.relocated and not kernel.linked and set(kernel.functions) <= {kernel.name}
+    """Whether its text follows from its code and the places of its functions, of which no two are the same."""
+    return not kernel.relocated and not kernel.linked and len(set(kernel.functions.values())) == len(kernel.functions)
 
 
 def disassemble_ahead(cubins: Iterable[Cubin]) -> None:
@@ -63,7 +63,7 @@ def kernels_text(kernels: Sequence[Kernel]) -> list[list[Line]]:
         for name, lines in zip(missing, _disassembled(list(missing.values())), strict=True):
             disk_cache.keep("sass", name, json.dumps(lines, separators=(",", ":")).encode())
             known[name] = lines
-    return [known[name] for name in names]
+    return [_with_names(kernel, known[name]) for name, kernel in zip(names, kernels, strict=True)]
 
 
 def _disassembled(kernels: Sequence[Kernel]) -> list[list[Line]]:
@@ -76,6 +76,18 @@ def _disassembled(kernels: Sequence[Kernel]) -> list[list[Line]]:
         texts.append([_from(line, start * INSTRUCTION_BYTES) for line in lines[start : start + count]])
         start += count
     return texts
+
+
+def _with_names(kernel: Kernel, lines: list[Line]) -> list[Line]:
+    """With functions by name where they are called and returned to, as nvdisasm prints them of a cubin."""
+    functions = {hex(place): name for name, place in kernel.functions.items()}
+    named = []
+    for predicate, opcode, operands in lines:
+        if opcode.startswith(("CALL.REL", "RET.REL")):
+            *others, place = operands.split(",")
+            operands = ",".join((*others, functions.get(place, place)))
+        named.append((predicate, opcode, operands))
+    return named
 
 
 def _from(line: Line, start: int) -> Line:
