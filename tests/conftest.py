@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from helpers.nvdisasm_server import served
 from helpers.selection import selected
 from helpers.snapshots import SNAPSHOTS, Snapshots, snapshot
 from warplens.emulator.execute import grid
@@ -37,6 +38,8 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ["WARPLENS_CACHE"] = f"{folder.name}/cache"
         os.environ["WARPLENS_TEST_SOURCES"] = f"{folder.name}/sources"
         os.environ["NVRTC_APPEND_FLAGS"] = PRECOMPILED_HEADERS
+        if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):  # else each command would compile all sources: 1 s
+            os.environ["PYTHONPYCACHEPREFIX"] = f"{folder.name}/bytecode"
     update = config.getoption("--update-snapshots")
     if update and (hasattr(config, "workerinput") or getattr(config.option, "numprocesses", None)):
         raise pytest.UsageError("--update-snapshots writes one file: leave out --numprocesses, or give -n0")
@@ -63,6 +66,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def every_thread_works(monkeypatch: pytest.MonkeyPatch) -> None:
     """Host threads share a launch also where it has too little to do for two: for tests of threads."""
     monkeypatch.setattr(grid, "MIN_PARALLEL_SECONDS", 0.0)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _nvdisasm_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with served(tmp_path_factory.mktemp("nvdisasm")):
+        yield
 
 
 @pytest.fixture(autouse=True, scope="session")

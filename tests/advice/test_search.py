@@ -76,3 +76,18 @@ def test_a_kernel_that_cannot_be_found_in_the_source_is_a_refusal() -> None:
     assert [refusal.reason for refusal in found.refused] == [
         "the source has no definition of a kernel add: it may be made by a macro"
     ]
+
+
+def test_versions_are_prepared_together_before_any_of_them_is_evaluated() -> None:
+    prepared: list[set[str]] = []
+    evaluated: list[str] = []
+
+    def evaluate(version: Version, changes: tuple[Change, ...], limit_us: float | None) -> Evaluation:
+        if changes:
+            assert version.text in prepared[-1]
+            evaluated.append(version.text)
+        return Evaluation("equal", FACTS, 10.0 - 3.0 * ("__restrict__" in version.text), counts={})
+
+    search(Version(SOURCE), "add", evaluate, quiet, lambda versions: prepared.append({v.text for v in versions}))
+    assert set().union(*prepared) == set(evaluated)
+    assert len(prepared) == 2

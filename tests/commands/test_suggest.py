@@ -18,6 +18,7 @@ from warplens.errors import UsageError
 from warplens.report.json import suggestion_document
 from warplens.report.suggestion_view import MeasuredView
 from warplens.report.terminal.suggestion_report import brief
+from warplens.sass import nvdisasm
 from warplens.transform import Change, LaunchChange
 
 TRANSPOSE = Path(__file__).parents[2] / "src/warplens/labs/transpose/3_tiled.cu"
@@ -204,3 +205,20 @@ def test_a_divided_grid_stays_an_expression(padded: Suggested) -> None:
     changed = replace(padded, suggestion=replace(padded.suggestion, steps=(step,)))
     assert changed.sizes == {"grid": ("ceil(n / 32 / 4)", "n / 32")}
     assert '// grid = ["ceil(n / 32 / 4)", "n / 32"]' in changed.source
+
+
+def test_versions_are_disassembled_together(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """What cannot be compiled is left out."""
+    path = tmp_path / "gather.cu"
+    path.write_text(GATHER)
+    (target,) = targets(str(path), Flags(gpu="h200"))
+    runner = VersionRunner(target, SuggestRequest(RunOptions()))
+    versions = [Version(GATHER.replace("= x[i]", f"= x[i] {more}")) for more in ("* 3.5f", "+ 7.25f", "* nothing")]
+    started: list[int] = []
+    code_lines = nvdisasm.code_lines
+    monkeypatch.setattr(nvdisasm, "code_lines", lambda arch, code: started.append(len(code)) or code_lines(arch, code))
+    runner.compile_ahead(versions)
+    codes = [runner.made(version).kernel.kernel.code for version in versions[:2]]
+    assert started == [sum(map(len, codes))]
+    assert all(runner.made(version).kernel.program.instructions for version in versions[:2])
+    assert len(started) == 1

@@ -160,14 +160,16 @@ def test_cut_short(part):
         read_cubin(data[: int(len(data) * part)])
 
 
-def test_damaged_bytes_never_raise_anything_else():
-    """2,000 changed binaries: most still read, some do not; none may end in another exception."""
+@pytest.mark.every(4)  # beside tests/fuzzing
+@pytest.mark.parametrize("seed", [1, 2, 3, 4])
+def test_damaged_bytes_never_raise_anything_else(seed):
+    """500 changed binaries: most still read, some do not; none may end in another exception."""
     data, _ = compile_source('extern "C" __global__ void f(int *y) { *y = 1; }', "f.cu", "sm_90")
     whole = read_cubin(data)
-    chance = random.Random(1)
+    chance = random.Random(seed)
     tables = int.from_bytes(data[40:48], "little")  # section headers: where damage matters most
     refused = 0
-    for _ in range(2000):
+    for _ in range(500):
         changed = bytearray(data)
         for _ in range(chance.randint(1, 4)):
             start, end = chance.choice(((0, len(data)), (0, 64), (tables, len(data))))
@@ -178,7 +180,7 @@ def test_damaged_bytes_never_raise_anything_else():
             read_cubin(bytes(changed))
         except CubinError:
             refused += 1
-    assert 200 < refused < 2000
+    assert 50 < refused < 500
     assert replace(read_cubin(data), sources={}) == replace(whole, sources={})
 
 

@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from helpers.kernel_launches import ARCHITECTURES, KERNELS, module
+from helpers.nvdisasm_server import one_process
 from warplens.compiler import compile_source, read_cubin
 from warplens.core.program import Address, Immediate, Label, Register, Special
-from warplens.errors import CubinError, UsageError
-from warplens.sass import disassemble, listing
+from warplens.errors import CompileError, CubinError, UsageError
+from warplens.sass import code_text, disassemble, disassemble_ahead, nvdisasm
 
 MEASURED = Path(__file__).parents[1] / "data" / "kernels.sm_90.cubin"
 
@@ -52,13 +54,15 @@ def test_fields_of_the_encoding_agree_with_the_text():
     assert seen > 400
 
 
+CALLS = """
+__device__ __noinline__ int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+extern "C" __global__ void f(int *y) { *y = fib(*y); }
+"""
+
+
 @pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_90", "sm_120"])
 def test_calls_and_returns_are_places(arch):
-    source = """
-    __device__ __noinline__ int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
-    extern "C" __global__ void f(int *y) { *y = fib(*y); }
-    """
-    cubin = compiled(source, arch)
+    cubin = compiled(CALLS, arch)
     kernel = cubin.kernels["f"]
     program = disassemble(cubin, "f")
     calls = [i.operands[-1] for i in program.instructions if i.base == "CALL"]
@@ -117,34 +121,92 @@ def test_unknown_kernel_names_the_known_ones():
         disassemble(read_cubin(MEASURED.read_bytes()), "copy")
 
 
-def test_refused_by_the_tool(monkeypatch, tmp_path):
+def test_refused_by_the_tool(monkeypatch):
     monkeypatch.setenv("WARPLENS_CACHE", "off")
-    cubin = replace(read_cubin(MEASURED.read_bytes()), data=b"not a cubin")
-    with pytest.raises(CubinError, match="nvdisasm refused"):
-        disassemble(cubin, "ccopy")
+    cubin = read_cubin(MEASURED.read_bytes())
+    zeros = replace(cubin.kernels["ccopy"], code=bytes(len(cubin.kernels["ccopy"].code)))
+    with pytest.raises(CubinError, match=r"nvdisasm refused the code: [^\n]*Illegal instruction"):
+        disassemble(replace(cubin, kernels={"ccopy": zeros}), "ccopy")
+    with pytest.raises(CubinError, match="nvdisasm refused the cubin"):
+        disassemble(replace(cubin, data=b"not a cubin", kernels={"ccopy": replace(zeros, relocated=True)}), "ccopy")
 
 
-def test_the_tool_is_started_once(monkeypatch, tmp_path):
+@pytest.fixture
+def starts(monkeypatch, tmp_path):
+    """The commands by which nvdisasm is started, with an empty cache."""
     monkeypatch.setenv("WARPLENS_CACHE", str(tmp_path))
-    cubin = compiled('extern "C" __global__ void f(int *y) { *y = 1; }', "sm_90")
-    first = disassemble(cubin, "f")
+    monkeypatch.setattr(nvdisasm, "answer", one_process)
+    commands = []
+    run = subprocess.run
 
-    def never(*_args, **_kwargs):
-        raise AssertionError("nvdisasm was started again")
+    def started(command, **options):
+        commands.append(command[1:-1])
+        return run(command, **options)
 
-    monkeypatch.setattr(subprocess, "run", never)
-    assert disassemble(cubin, "f") == first
-    assert list(disassemble(cubin)) == ["f"]
+    monkeypatch.setattr(nvdisasm.subprocess, "run", started)
+    return commands
+
+
+STORES = """
+extern "C" __global__ void f(int *y) { *y = 1; }
+extern "C" __global__ void g(int *y) { for (int i = 0; i < *y; ++i) if (y[i]) y[i + 1] = y[i] / 3; }
+"""
+
+
+def test_the_tool_is_started_once_and_not_for_other_lines_of_the_same_code(starts):
+    first = disassemble(compiled(STORES, "sm_90"))
+    assert [len(program.instructions) > 7 for program in first.values()] == [True, True]
+    assert len(starts) == 1
+    moved = disassemble(compiled("// a comment\n" + STORES, "sm_90"))
+    assert [[(i.opcode, i.operands) for i in program.instructions] for program in first.values()] == [
+        [(i.opcode, i.operands) for i in program.instructions] for program in moved.values()
+    ]
+    assert [program.instructions[0].source.line for program in moved.values()] == [3, 4]
+    assert len(starts) == 1
+
+
+def test_what_is_disassembled_ahead_needs_no_start(starts):
+    """One start an architecture; places of jumps count from the beginning of each kernel."""
+    cubins = [compiled(STORES, "sm_90"), compiled(STORES.replace("3", "5"), "sm_90"), compiled(STORES, "sm_80")]
+    disassemble_ahead(cubins)
+    assert starts == [["-json", "--binary", arch, "--no-dataflow"] for arch in ("SM80", "SM90")]
+    ahead = [dict(disassemble(cubin)) for cubin in cubins]
+    assert len(starts) == 2
+    assert ahead == [dict(disassemble(of_cubin(cubin))) for cubin in cubins]
+    assert len(starts) == 5
+
+
+def of_cubin(cubin):
+    """The same, whose text comes from the cubin and not from its code alone."""
+    return replace(cubin, kernels={name: replace(kernel, relocated=True) for name, kernel in cubin.kernels.items()})
+
+
+def test_text_of_code_is_that_of_the_cubin():
+    for cubin in (read_cubin(MEASURED.read_bytes()), compiled(CALLS, "sm_90")):
+        assert all(map(code_text.is_code_alone, cubin.kernels.values()))
+        assert dict(disassemble(cubin)) == dict(disassemble(of_cubin(cubin)))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+def test_text_of_code_is_that_of_the_cubin_of_every_kernel(arch):
+    for file in sorted(KERNELS.glob("*.cu")):
+        try:
+            cubin = module(file.name, arch).cubin
+        except CompileError:  # of a later architecture
+            continue
+        assert dict(disassemble(cubin)) == dict(disassemble(of_cubin(cubin))), file.name
 
 
 def test_a_kernel_of_a_large_cubin_is_read_alone(monkeypatch):
     cubin = read_cubin(MEASURED.read_bytes())
     whole = disassemble(cubin, "ccopy")
-    monkeypatch.setattr(listing, "LARGE", 1)
-    asked = []
-    nvdisasm = listing._nvdisasm
-    monkeypatch.setattr(listing, "_nvdisasm", lambda data, symbol: asked.append(symbol) or nvdisasm(data, symbol))
+    monkeypatch.setattr(code_text, "LARGE", 1)
     monkeypatch.setenv("WARPLENS_CACHE", "off")
-    alone = disassemble(cubin)
-    assert alone["ccopy"] == whole
-    assert asked == [cubin.kernels["ccopy"].symbol]
+    asked = []
+    code_lines, cubin_lines = nvdisasm.code_lines, nvdisasm.cubin_lines
+    monkeypatch.setattr(nvdisasm, "code_lines", lambda arch, code: asked.append(code) or code_lines(arch, code))
+    assert disassemble(cubin)["ccopy"] == whole
+    monkeypatch.setattr(nvdisasm, "cubin_lines", lambda data, symbol: asked.append(symbol) or cubin_lines(data, symbol))
+    assert disassemble(of_cubin(cubin))["ccopy"] == whole
+    assert asked == [cubin.kernels["ccopy"].code, cubin.kernels["ccopy"].symbol]

@@ -81,7 +81,10 @@ class List:
         """Whether its times are predicted, and not only its counters compared."""
         return (self.folder / "h200" / "predictions.csv").is_file()
 
-    def cases(self) -> Iterator[Case]:
+    def cases(self) -> tuple[Case, ...]:
+        return _cases(self)
+
+    def read_cases(self) -> Iterator[Case]:
         launches = self.folder / "launches.toml"
         if not launches.is_file():
             for file in sorted(self.folder.glob("*.cu")):
@@ -94,7 +97,7 @@ class List:
 
     def first_cases(self) -> dict[str, Case]:
         """The first launch of each kernel, by kernel."""
-        return {str(case.flags.kernel): case for case in reversed(list(self.cases()))}
+        return {str(case.flags.kernel): case for case in reversed(self.cases())}
 
     def configurations(self) -> Iterator[Configuration]:
         if (self.folder / "launches.py").is_file():
@@ -121,6 +124,12 @@ class List:
         )  # fmt: skip
         name = f"{title}/{','.join(settings)}"
         return Case(name, str(table.get("lesson", "")), self.file(str(table["file"])), flags)
+
+
+@cache
+def _cases(one: List) -> tuple[Case, ...]:
+    """Once a process: some tests are made of each list's."""
+    return tuple(one.read_cases())
 
 
 LISTS = {name: List(FOLDER / name) for name in ORDER}

@@ -6,7 +6,7 @@ gained something are tried again, and those that had nothing to propose before: 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
@@ -88,9 +88,13 @@ class Suggestion:
 # Of a version: all changes that lead to it, the last one last, and the time that it has to stay below by NOISE.
 Evaluate: TypeAlias = Callable[[Version, tuple[Change, ...], float | None], Evaluation]
 Progress: TypeAlias = Callable[[str, int, int], None]
+# Takes the versions that will be evaluated next: what can be done for all at once is done then.
+Prepare: TypeAlias = Callable[[Sequence[Version]], None]
 
 
-def search(start: Version, kernel: str, evaluate: Evaluate, progress: Progress) -> Suggestion:
+def search(
+    start: Version, kernel: str, evaluate: Evaluate, progress: Progress, prepare: Prepare = lambda versions: None
+) -> Suggestion:
     """kernel: its name in the source;  progress: called with what is tried, its number, and how many there are."""
     progress("the kernel as it is", 0, 1)
     begin = now = evaluate(start, (), None)
@@ -100,6 +104,7 @@ def search(start: Version, kernel: str, evaluate: Evaluate, progress: Progress) 
     while len(steps) < MOST_STEPS:
         changes = list(_proposals(version, kernel, now.facts, wanted, refused if not steps else []))
         candidates = {_applied(version, now, change): change for change in changes}
+        prepare([after for after in candidates if after not in known])
         done = []
         for number, (after, change) in enumerate(candidates.items()):
             if after in known:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from difflib import unified_diff
 from functools import cached_property
@@ -30,7 +31,7 @@ from warplens.advice import (
     search,
 )
 from warplens.advice.search import Outcome, Progress
-from warplens.api import compile, read_source
+from warplens.api import Module, compile, read_source
 from warplens.commands.kernel_selection import is_source, kernel_of
 from warplens.commands.target import Target
 from warplens.core.run_options import RunOptions
@@ -44,6 +45,7 @@ from warplens.machine.gpu_choice import NONE
 from warplens.report.suggestion_view import ChangeView, FindingView, MeasuredView, RejectedView, SuggestionView
 from warplens.rules import findings
 from warplens.run import Run
+from warplens.sass import disassemble_ahead
 from warplens.transform import Change, KernelSource, LaunchFacts
 
 SAMPLE = 64  # blocks; its predicted time is that of the whole launch in the labs
@@ -143,12 +145,16 @@ class Suggested:
 
 @dataclass
 class VersionRunner:
-    """Executes versions of one kernel.  known: machine code and launch of those before;  start: the run of the kernel
-    as it is"""
+    """Executes versions of one kernel.
+
+    known     machine code and launch of those before;  modules: by source
+    start     the run of the kernel as it is
+    """
 
     target: Target
     request: SuggestRequest
     known: set[tuple[bytes, Sizes | None, Sizes | None]] = field(default_factory=set)
+    modules: dict[str, Module] = field(default_factory=dict)
     start: Run = field(init=False)
 
     @cached_property
@@ -169,18 +175,32 @@ class VersionRunner:
 
     def made(self, version: Version) -> Target:
         """The kernel of a version.  CompileError."""
-        flags, entry, old = self.target.flags, self.target.entry, self.target.kernel.kernel
-        beside = f"-I{Path(self.target.file).absolute().parent}"
-        names = (entry.name,) if set("<:") & set(entry.name) else ()
-        options = (*entry.options, *flags.options, beside)
-        module = compile(source=version.text, arch=old.arch, options=options, names=names)
-        kernel = kernel_of(module, entry, self.target.file)
+        flags, old = self.target.flags, self.target.kernel.kernel
+        kernel = kernel_of(self.compiled(version.text), self.target.entry, self.target.file)
         if old.cluster != (1, 1, 1):
             kernel = kernel.in_clusters(old.cluster)
         grid, block = (None if size is None else ",".join(map(str, size)) for size in (version.grid, version.block))
         return replace(
             self.target, kernel=kernel, flags=replace(flags, grid=grid or flags.grid, block=block or flags.block)
         )
+
+    def compiled(self, source: str) -> Module:
+        """CompileError."""
+        if source not in self.modules:
+            entry, beside = self.target.entry, f"-I{Path(self.target.file).absolute().parent}"
+            names = (entry.name,) if set("<:") & set(entry.name) else ()
+            options = (*entry.options, *self.target.flags.options, beside)
+            arch = self.target.kernel.kernel.arch
+            self.modules[source] = compile(source=source, arch=arch, options=options, names=names)
+        return self.modules[source]
+
+    def compile_ahead(self, versions: Sequence[Version]) -> None:
+        """Compiles versions, and disassembles them together; what cannot be compiled is left to evaluate()."""
+        modules = []
+        for version in versions:
+            with suppress(CompileError):
+                modules.append(self.compiled(version.text))
+        disassemble_ahead(module.cubin for module in modules)
 
     def evaluate(self, version: Version, changes: tuple[Change, ...], limit_us: float | None) -> Evaluation:
         if not changes:
@@ -292,7 +312,8 @@ def suggest(target: Target, request: SuggestRequest, progress: Progress) -> Sugg
         if unknown := sorted(set(named) - set(runner.names)):
             known = ", ".join(runner.names)
             raise UsageError(f"{flag}: no argument is called {', '.join(unknown)}; there are {known}")
-    found = search(Version(read_source(Path(target.file))), target.entry.name, runner.evaluate, progress)
+    start = Version(read_source(Path(target.file)))
+    found = search(start, target.entry.name, runner.evaluate, progress, runner.compile_ahead)
     found, fresh = proven(runner, found)
     changed = runner.made(found.end) if found.steps else target
     return Suggested(target, runner.start, changed, tuple(advise(runner.start)), found, fresh)

@@ -197,6 +197,7 @@ class _CubinReader:
             symbol=symbol.number,
             linked={section.removeprefix(".text."): place for section, place in linked.items() if place},
             data_addresses=data,
+            relocated=any(True for section in linked for _ in self._relocated(section)),
         )
 
     def _data_addresses(self, linked: Mapping[str, int]) -> tuple[dict[int, int], list[Relocation]]:

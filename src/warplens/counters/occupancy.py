@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from warplens.errors import UsageError
@@ -80,7 +81,13 @@ def occupancy(
     """
     if block_threads < 1 or min(registers, shared_static, shared_dynamic, barriers) < 0:
         raise UsageError("a block has a thread or more, and no negative registers, shared memory or barriers")
-    limits = machine.limits
+    return _occupancy(machine.limits, registers, block_threads, shared_static, shared_dynamic, barriers, carveout)
+
+
+def _occupancy(
+    limits: Limits, registers: int, block_threads: int, shared_static: int, shared_dynamic: int, barriers: int,
+    carveout: Carveout,
+) -> Occupancy:  # fmt: skip
     asked = shared_static + shared_dynamic
     warps = -(-block_threads // limits.warp_threads)
     admitted: dict[Resource, int] = {
@@ -131,12 +138,19 @@ def curves(
     So Nsight draws launch__occupancy_per_{register_count,block_size,shared_mem_size}; only that its axis of
     shared memory counts the bytes that the driver reserves, and this one does not.
     """
-    limits = machine.limits
-    here = occupancy(machine, registers, block_threads, shared_static, shared_dynamic, barriers, carveout)
+    return _curves(machine.limits, registers, block_threads, shared_static, shared_dynamic, barriers, carveout)
+
+
+@lru_cache(maxsize=256)  # 520 occupancies, 5 ms: longer than a small launch, of which programs have thousands
+def _curves(
+    limits: Limits, registers: int, block_threads: int, shared_static: int, shared_dynamic: int, barriers: int,
+    carveout: Carveout,
+) -> Curves:  # fmt: skip
+    here = _occupancy(limits, registers, block_threads, shared_static, shared_dynamic, barriers, carveout)
     kept = here.carveout_bytes
 
     def warps(registers: int, threads: int, shared: int) -> int:
-        return occupancy(machine, registers, threads, shared, 0, barriers, kept).warps
+        return _occupancy(limits, registers, threads, shared, 0, barriers, kept).warps
 
     shared = shared_static + shared_dynamic
     sizes = range(0, limits.shared_bytes_per_block_optin + 1, 512)

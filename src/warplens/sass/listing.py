@@ -1,4 +1,4 @@
-"""Listing: reads a cubin as a Program by NVIDIA's own disassembler (nvdisasm) of the package index.
+"""Listing: reads a cubin as a Program by NVIDIA's own disassembler.
 
 nvdisasm gives the text of each instruction, the cubin its 16 bytes: instruction i of a kernel is at 16 * i.
 """
@@ -6,32 +6,22 @@ nvdisasm gives the text of each instruction, the cubin its 16 bytes: instruction
 from __future__ import annotations
 
 import json
-import subprocess
-import tempfile
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from pathlib import Path
 from typing import overload
 
 from warplens.core.cubin import Cubin, Kernel
 from warplens.core.program import Constant, Instruction, Label, Operand, Program, Special
 from warplens.errors import CubinError, UsageError
+from warplens.sass import nvdisasm
+from warplens.sass.code_text import INSTRUCTION_BYTES, is_code_alone, is_large, kernels_text
 from warplens.sass.control_codes import control
 from warplens.sass.flow_graph import basic_blocks, natural_loops
+from warplens.sass.nvdisasm import Line
 from warplens.sass.operand_parser import parse_guard, parse_operands
 from warplens.system import disk_cache
-from warplens.system.nvidia_wheels import program_of
-
-Line = tuple[str, str, str]
-"""Predicate, opcode with modifiers, operands."""
 
 GAP: Line = ("", "NOP", "")
-INSTRUCTION_BYTES = 16
-LONGEST_SECONDS = 300  # nvdisasm takes some 10 us an instruction
-# Bytes of code of a cubin from which each kernel is disassembled by itself.  CuPy's has 383 kernels and 9 MB: all take
-# 72 s, one 3.
-LARGE = 1 << 20
-MISSING = "nvdisasm is missing: pip install nvidia-cuda-nvdisasm"
 
 
 @overload
@@ -59,16 +49,7 @@ class Listing(Mapping[str, Program]):
             raise UsageError(f"no kernel {name!r} in this cubin; it has {', '.join(self.cubin.kernels)}")
         if name not in self._programs:
             kernel = self.cubin.kernels[name]
-            lines = (
-                self._lines_of(kernel.symbol) if self._large and kernel.symbol and not kernel.linked else self._lines
-            )
-            if name not in lines:
-                raise CubinError(f"nvdisasm shows no code for kernel {name}")
-            listed = list(lines[name])
-            for function, place in kernel.linked.items():
-                listed += [GAP] * (place // INSTRUCTION_BYTES - len(listed))
-                listed += lines.get(function, [])
-            self._programs[name] = program(kernel, listed)
+            self._programs[name] = program(kernel, self._lines_of(kernel))
         return self._programs[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -80,26 +61,40 @@ class Listing(Mapping[str, Program]):
     def __contains__(self, name: object) -> bool:
         return name in self.cubin.kernels
 
-    @cached_property
-    def _large(self) -> bool:
-        return sum(len(kernel.code) for kernel in self.cubin.kernels.values()) > LARGE
+    def _lines_of(self, kernel: Kernel) -> list[Line]:
+        if self._is_large and is_code_alone(kernel):
+            return kernels_text([kernel])[0]
+        if not self._is_large and all(map(is_code_alone, self.cubin.kernels.values())):
+            return self._texts[kernel.name]
+        lines = self._cubin_lines(kernel.symbol) if self._is_large and not kernel.linked else self._all_lines
+        if kernel.name not in lines:
+            raise CubinError(f"nvdisasm shows no code for kernel {kernel.name}")
+        listed = list(lines[kernel.name])
+        for function, place in kernel.linked.items():
+            listed += [GAP] * (place // INSTRUCTION_BYTES - len(listed))
+            listed += lines.get(function, [])
+        return listed
 
     @cached_property
-    def _lines(self) -> dict[str, list[Line]]:
-        return self._lines_of(0)
+    def _is_large(self) -> bool:
+        return is_large(self.cubin)
 
     @cached_property
-    def _digest(self) -> str:
-        return disk_cache.key("sass", self.cubin.data, _tool()[1])
+    def _texts(self) -> dict[str, list[Line]]:
+        return dict(zip(self.cubin.kernels, kernels_text(list(self.cubin.kernels.values())), strict=True))
 
-    def _lines_of(self, symbol: int) -> dict[str, list[Line]]:
-        """Of the function with this symbol number, or of all (0).  nvdisasm takes about 1.3 s to start, so its answer
-        is kept."""
-        name = disk_cache.key(self._digest, str(symbol)) if symbol else self._digest
-        lines: dict[str, list[Line]] = json.loads(
-            disk_cache.remember("sass", name, lambda: _compact(_nvdisasm(self.cubin.data, symbol)))
-        )
-        return lines
+    @cached_property
+    def _all_lines(self) -> dict[str, list[Line]]:
+        return self._cubin_lines(0)
+
+    def _cubin_lines(self, symbol: int) -> dict[str, list[Line]]:
+        """Of the function with this symbol number, or of all (0)."""
+        name = disk_cache.key("sass", self.cubin.data, str(symbol), nvdisasm.version())
+        found = disk_cache.recall("sass", name)
+        if found is None:
+            lines = nvdisasm.cubin_lines(self.cubin.data, symbol)
+            found = disk_cache.keep("sass", name, json.dumps(lines, separators=(",", ":")).encode())
+        return dict(json.loads(found))
 
 
 def program(kernel: Kernel, lines: list[Line]) -> Program:
@@ -143,45 +138,3 @@ def _moved(operand: Operand, start: int) -> Operand:
     if isinstance(operand, Label) and not operand.name:
         return Label(start + operand.offset)
     return operand
-
-
-def _compact(document: bytes) -> bytes:
-    """Of nvdisasm's JSON, the lines of each function."""
-    try:
-        _, functions = json.loads(document, strict=False)  # names are printed as they are, control characters too
-        lines = {
-            function["function-name"]: [
-                (line.get("predicate", ""), line["opcode"], line.get("operands", ""))
-                for line in function["sass-instructions"]
-            ]
-            for function in functions
-        }
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise CubinError("nvdisasm shows no code that can be read: the cubin is damaged, or has odd names") from None
-    return json.dumps(lines, separators=(",", ":")).encode()
-
-
-def _nvdisasm(data: bytes, symbol: int) -> bytes:
-    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
-        file.write(data)
-        file.flush()
-        chosen = ["-fun", str(symbol)] if symbol else []
-        command = [str(_tool()[0]), "-json", *chosen, file.name]
-        try:
-            answer = subprocess.run(command, capture_output=True, check=False, timeout=LONGEST_SECONDS)
-        except subprocess.TimeoutExpired:
-            raise CubinError(f"nvdisasm took over {LONGEST_SECONDS} s: the cubin is damaged or too large") from None
-    if answer.returncode:
-        reason = answer.stderr.decode(errors="replace").strip().replace(file.name, "the cubin")
-        if answer.returncode < 0:
-            reason = f"it ended by signal {-answer.returncode}; the cubin may be damaged"
-        raise CubinError(f"nvdisasm refused the cubin: {reason}")
-    return answer.stdout
-
-
-def _tool() -> tuple[Path, str]:
-    """nvdisasm, and its version."""
-    found = program_of("nvidia-cuda-nvdisasm", "nvdisasm")
-    if found is None:
-        raise CubinError(MISSING)
-    return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -34,6 +35,7 @@ OTHERWISE = {
 another block's shared memory, where none are counted here; not yet explained."""
 
 
+@cache
 def emulated(name: str) -> Emulated:
     (target,) = targets(FILE, Flags(kernel=name))
     return Emulated(target, USUAL, None)

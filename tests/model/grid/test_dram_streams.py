@@ -18,7 +18,9 @@ ARCH = "sm_90"
 
 def test_stores_to_a_line_that_was_just_stored_to_hit(snapshot: Snapshot) -> None:
     """16 warps store 8 bytes each to one line: Nsight Compute counts 15 of 16 as hits (93.75 %)."""
-    kernel = wl.compile(source=source_of("instructions"), arch=ARCH)["wide_256"]
+    others = ("BODY(", "WIDE(", "JUMPS(")  # kernels that take 12 s to compile
+    kept = [line for line in source_of("instructions").split("\n") if not line.startswith(others)]
+    kernel = wl.compile(source="\n".join([*kept, "WIDE(256, C256)"]), arch=ARCH)["wide_256"]
     run = kernel.launch((1,), (512,), np.zeros(16, np.int64), np.zeros(1024, np.float32), np.float32(2))
     hits = run.predict("h200").metrics["l1tex__t_sector_hit_rate.pct"].value
     assert snapshot(hits) == pytest.approx(100 * 15 / 16, abs=0.1)
