@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -289,11 +290,11 @@ HARMLESS: dict[str, Callable[[str], str]] = {
     "comments removed": lambda text: "\n".join(line for line in text.split("\n") if not line.startswith("//")),
     "empty lines": lambda text: text.replace("\n", "\n\n"),
     "tabs": lambda text: text.replace("  ", "\t"),
-    "joined lines": lambda text: text.replace(";\n", "; "),
+    "joined lines": lambda text: re.sub(r";\n(?= +[a-z])", "; ", text),
     "ends of lines as on Windows": lambda text: text.replace("\n", "\r\n"),
     "braces on lines of their own": lambda text: text.replace(") {\n", ")\n{\n"),
     "a variable's name": lambda text: text.replace(" all = ", " step = ").replace("+= all", "+= step"),
-    "a parameter's name": lambda text: text.replace("float* out", "float* result").replace("out[", "result["),
+    "a parameter's name": lambda text: re.sub(r"\bout\b", "result", text),
     "a shared array's name": lambda text: text.replace("partial", "sums_of_lanes"),
     "a device function's name": lambda text: text.replace("block_sum", "sum_over_block"),
     "a structure's name": lambda text: text.replace("Pack", "Four"),

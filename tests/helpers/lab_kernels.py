@@ -55,9 +55,9 @@ REGRESSIONS = (
     ),
     SeededRegression(
         "halving", "divergence/5_sum_halving", "sum", f"grid = 4\nblock = 256\n{SUMS}",
-        "if (t < stride) partial[t] += partial[t + stride];",
-        "if (t % 2 == 0 && t < 2 * stride) partial[t / 2] += partial[t / 2 + stride];",
-        "threads_divergent", "if (t % 2 == 0 && t < 2 * stride)",
+        "partial[t] = in[",
+        "partial[t] = 0;\n#pragma unroll 1\n  for (unsigned k = 0; k <= t % 4; ++k) partial[t] += in[",
+        "threads_divergent", "k <= t % 4",
     ),
     SeededRegression(
         "promised", "unrolling/9_restrict", "add", f"grid = 2\nblock = 128\n{THREE}",

@@ -29,7 +29,7 @@ from warplens.regression.budget import SPILLS, sass_opcode
 from warplens.regression.check_settings import KernelRule
 from warplens.regression.kernel_record import KernelKey, KernelRecord, LineCounts, Number
 from warplens.regression.line_attribution import STEERED_BY
-from warplens.regression.normal_form import normal_form
+from warplens.regression.normal_form import NormalForm, normal_form
 from warplens.report.launch_view import LaunchView, blocks_of
 from warplens.run import tool_versions
 from warplens.system import disk_cache
@@ -139,6 +139,12 @@ def counted(counting: Counting) -> KernelRecord | CaseError:
         return CaseError(name, str(error), error.exit_code, case.line)
     except (MemoryError, RecursionError) as error:
         return CaseError(name, f"{type(error).__name__}: {error or 'not enough memory'}", 4, case.line)
+
+
+def normal_form_of(job: FileJob, case: CompiledCase) -> NormalForm:
+    """The machine code of a compiled kernel."""
+    (target,) = _targets(job.path, case.flags)
+    return normal_form(target.kernel.program, target.kernel.kernel)
 
 
 @dataclass(frozen=True)

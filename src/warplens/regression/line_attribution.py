@@ -10,6 +10,7 @@ from warplens.counters.comparison import pair_lines
 from warplens.regression.budget import CountBudget
 from warplens.regression.kernel_record import KernelRecord, LineCounts
 
+LinePair = tuple[LineCounts | None, LineCounts | None]
 _SECTORS = "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op"
 STEERED_BY = {
     "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct": f"{_SECTORS}_ld.sum",
@@ -41,7 +42,7 @@ def attribute(
         steering = STEERED_BY.get(name, name)
         wrong = -1 if budget.upward and steering == name else 1
         known = before if before is not None and name in before.counts else None
-        for line, other in _paired(now, known):
+        for line, other in paired_lines(now, known):
             new, old = (0 if side is None else side.counts.get(steering, 0) for side in (line, other))
             moved = wrong * (new - old) if known else new
             if moved and (best is None or (moved > 0, abs(moved)) > best[:2]):
@@ -57,7 +58,7 @@ def attribute(
     return Attribution(start, text)
 
 
-def _paired(now: KernelRecord, before: KernelRecord | None) -> Iterator[tuple[LineCounts | None, LineCounts | None]]:
+def paired_lines(now: KernelRecord, before: KernelRecord | None) -> Iterator[LinePair]:
     """Lines of today with those of the baseline that belong to them, by their text."""
     if before is None:
         yield from ((line, None) for line in now.lines)

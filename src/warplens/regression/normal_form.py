@@ -26,8 +26,10 @@ PARAMETERS = 0  # the constant bank of parameters and launch sizes
 
 @dataclass(frozen=True, slots=True)
 class NormalInstruction:
-    """An instruction in normal form.  text: without its scheduling;  control: stall cycles, scoreboards."""
+    """An instruction in normal form.  text: without its scheduling;  control: stall cycles, scoreboards;  shown: as
+    nvdisasm prints it."""
 
+    opcode: str
     text: str
     control: str
     shown: str
@@ -47,7 +49,7 @@ class NormalForm:
         return hashlib.sha256("\n".join([VERSION, *lines]).encode()).hexdigest()[:DIGEST_LETTERS]
 
 
-_END = NormalInstruction("--", "", "", None)
+_END = NormalInstruction("", "--", "", "", None)
 
 
 def normal_form(program: Program, kernel: Kernel) -> NormalForm:
@@ -83,7 +85,7 @@ class _Normalizer:
         control = f"{code.stall} {code.yield_hint:d} {code.write_barrier} {code.read_barrier} {code.wait_mask}"
         shown = f"{_guard(instruction)}{instruction.opcode} {instruction.text}".rstrip()
         text = f"{guard}{instruction.opcode} {operands} | {read} -> {written}"
-        return NormalInstruction(text, control, shown, instruction.source)
+        return NormalInstruction(instruction.opcode, text, control, shown, instruction.source)
 
     def _named(self, value: object) -> str:
         return str(self.number.setdefault(value, len(self.number)))
