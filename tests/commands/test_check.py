@@ -124,6 +124,17 @@ def test_other_versions_of_the_tools(saved: Check) -> None:
     assert saved("k.cu", "--across-versions")[0] == 0
 
 
+def test_a_budget_on_what_the_baseline_does_not_keep(saved: Check) -> None:
+    budget = "smsp__thread_inst_executed.sum <= baseline"
+    assert saved("k.cu", "--require", budget)[0] == 0, "unchanged: as it is today"
+    Path("k.cu").write_text(FASTER)
+    code, output = saved("k.cu", "--require", budget)
+    assert (code, verdicts(output)["strided"]) == (2, "NOT COMPARABLE")
+    assert "the baseline has no smsp__thread_inst_executed.sum: `warplens check --save` adds it" in output
+    edit_baseline(lambda record: replace(record, counts={k: v for k, v in record.counts.items() if k != "spills"}))
+    assert saved("k.cu")[0] == 0, "of the default budgets those that it has"
+
+
 def test_another_launch(saved: Check) -> None:
     Path("k.cu").write_text(SOURCE.replace("grid = 4", "grid = 8", 1))
     code, output = saved("k.cu")

@@ -92,7 +92,8 @@ def _version(request: DiffRequest, word: str, folder: Path, statics: list[str]) 
     cases = compiled(job, statics)
     if len(cases) == 1 and isinstance(error := cases[0], CaseError) and not error.name:
         raise UsageError(f"{shown}: {error.message}" if shown not in error.message else error.message)
-    return FileVersion(job, {case.name if isinstance(case, CaseError) else case.record.key.name: case for case in cases})
+    named = {case.name if isinstance(case, CaseError) else case.record.key.name: case for case in cases}
+    return FileVersion(job, named)
 
 
 def _renamed(version: FileVersion, name: str) -> FileVersion:

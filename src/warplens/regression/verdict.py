@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from warplens.core.cubin import SourceLine
@@ -116,16 +116,23 @@ class Policy:
 def judge(kernel: KernelUnderTest, budgets: Sequence[CountBudget], policy: Policy) -> KernelVerdict:
     """The verdict on a kernel that could be compiled and, if it had to be, executed."""
     now, before = kernel.now, kernel.before
+    unchanged = before is not None and before.code == now.code and before.inputs == now.inputs
+    if before is not None and unchanged:  # what the baseline did not keep is as it is today
+        before = replace(before, counts={**now.counts, **before.counts})
     apart = "" if before is None else _not_comparable(now, before, policy)
     comparable = None if apart else before
+    usable = [budget for budget in budgets if not budget.relative or _kept(budget, comparable)]
+    if comparable is not None and not apart and (lacking := [b for b in budgets if b not in usable]):
+        missing = ", ".join(name for name in lacking[0].names if name not in comparable.counts)
+        if lacking[0] not in policy.tracked:
+            apart = f"the baseline has no {missing}: `warplens check --save` adds it"
     broken = tuple(
         _broken(budget, kernel, comparable, policy)
-        for budget in budgets
-        if not (budget.relative and comparable is None) and not budget.held(now.counts, _counts(comparable))
+        for budget in usable
+        if not budget.held(now.counts, _counts(comparable))
     )
     changes = () if comparable is None else _changes(now.counts, comparable.counts, policy)
     failed = any(one.fails for one in broken)
-    unchanged = before is not None and before.code == now.code and before.inputs == now.inputs
     verdict, note, code = Verdict.PASS, "", 0
     if failed:
         verdict, code = Verdict.FAIL, BUDGET_FAILED
@@ -138,6 +145,11 @@ def judge(kernel: KernelUnderTest, budgets: Sequence[CountBudget], policy: Polic
     elif any(c.better for c in changes) and not any(c.better is False for c in changes):
         verdict = Verdict.IMPROVED
     return KernelVerdict(now.key, verdict, note, broken, changes, kernel.line, kernel.executed, code)
+
+
+def _kept(budget: CountBudget, before: KernelRecord | None) -> bool:
+    """Whether the baseline has what the budget compares with."""
+    return before is not None and set(budget.measured.names) <= before.counts.keys()
 
 
 def gone(record: KernelRecord) -> KernelVerdict:
