@@ -14,15 +14,18 @@ from functools import cached_property, partial
 from pathlib import Path
 
 from warplens.commands.case_pool import answers
+from warplens.commands.checked_kernel import CheckedKernel
 from warplens.commands.kernel_case import CaseError, CompiledCase, Counting, FileJob, compiled, counted, forget
-from warplens.core.cubin import SourceLine
+from warplens.commands.program_case import ProgramJob, run_program_case
+from warplens.commands.target import Flags
 from warplens.emulator import available_threads
 from warplens.errors import UsageError
 from warplens.machine import machine
+from warplens.machine.gpu_choice import DEFAULTS
 from warplens.regression.baseline import Baseline, baseline_text, read_baseline
 from warplens.regression.budget import CountBudget, Vocabulary, parse_budget
 from warplens.regression.check_settings import CheckSettings
-from warplens.regression.kernel_record import KernelKey, KernelRecord, LineCounts
+from warplens.regression.kernel_record import KernelKey, KernelRecord
 from warplens.regression.tracked_counts import DEFAULT_BUDGETS, is_static
 from warplens.regression.verdict import UNUSABLE, KernelUnderTest, KernelVerdict, Policy, Verdict, gone, judge
 from warplens.report.check_view import CheckView
@@ -48,23 +51,6 @@ class CheckRequest:
     save: bool = False
     across_versions: bool = False
     processes: int | None = None
-
-
-@dataclass
-class Checked:
-    """A kernel with what is known of it so far."""
-
-    job: FileJob
-    case: CompiledCase
-    budgets: tuple[CountBudget, ...]
-    before: KernelRecord | None
-    now: KernelRecord | None = None
-    executed: bool = False
-    error: CaseError | None = None
-
-    @property
-    def key(self) -> KernelKey:
-        return self.case.record.key
 
 
 def check(request: CheckRequest, progress: Progress) -> CheckView:
@@ -135,7 +121,7 @@ class _Check:
                 "nothing to check against: there are no budgets and no baseline; `warplens check --save` writes "
                 f"{os.path.relpath(self.baseline_path)}, --require 'gld_efficiency >= 95' is a budget"
             )
-        found = list(self._compile(jobs, statics, budgets, by_rule))
+        found = [*self._compile(jobs, statics, budgets, by_rule), *self._programs(statics, budgets)]
         self._count(found)
         if self.request.save:
             self._save(found)
@@ -174,7 +160,7 @@ class _Check:
     def _compile(
         self, jobs: Sequence[FileJob], statics: Sequence[str], budgets: tuple[CountBudget, ...],
         by_rule: dict[str, tuple[CountBudget, ...]],
-    ) -> list[Checked]:  # fmt: skip
+    ) -> list[CheckedKernel]:  # fmt: skip
         def died(job: FileJob) -> list[CompiledCase | CaseError]:
             return [CaseError("", "the process that compiled it ended", DIED)]
 
@@ -194,8 +180,27 @@ class _Check:
                     continue
                 own = (*budgets, *(budget for rule in rules for budget in by_rule[rule.pattern]))
                 before = self.baseline.records.get(case.record.key) if self.baseline else None
-                made.append(Checked(job, case, own or self.tracked, before))
+                made.append(CheckedKernel(job, case, own or self.tracked, before))
         self._unused(used, [one.key.name for one in made])
+        return made
+
+    def _programs(self, statics: Sequence[str], budgets: tuple[CountBudget, ...]) -> list[CheckedKernel]:
+        """The launches of whole programs: these are always run, as only a run tells what they launch."""
+        made = []
+        for number, rule in enumerate(() if self.partial else self.settings.programs, 1):
+            self.progress(f"running {rule.name}", number, len(self.settings.programs))
+            own = (*budgets, *self._parsed(rule.budgets)) or self.tracked
+            names = sorted({n for b in (*own, *self.tracked) for n in b.names if not is_static(n)})
+            gpu = machine(self.settings.gpu[0] if self.settings.gpu else DEFAULTS[0])
+            job = ProgramJob(rule, str(self.settings.folder), gpu, names, statics, self.settings.instructions)
+            file = FileJob(rule.name, rule.name, str(self.settings.folder), None, None, ())
+            for case in run_program_case(job):
+                if isinstance(case, CaseError):
+                    self.errors.append(_failed(_key(file, case.name), case))
+                    continue
+                before = self.baseline.records.get(case.record.key) if self.baseline else None
+                whole = CompiledCase(case.record, Flags(), True, "", case.line, ())
+                made.append(CheckedKernel(file, whole, own, before, case.record, True))
         return made
 
     def _unused(self, used: set[str], names: Sequence[str]) -> None:
@@ -208,18 +213,19 @@ class _Check:
                     f"{self.settings.source}: [kernels.{rule.pattern}] matches no kernel; {hint}"
                 )
 
-    def _count(self, found: Sequence[Checked]) -> None:
+    def _count(self, found: Sequence[CheckedKernel]) -> None:
         """Records of today: from the baseline where nothing changed, else of a launch."""
         waiting = []
         for one in found:
             names, predicted = self._names(one)
+            if one.now is not None:
+                continue
             if (damage := self.baseline and self.baseline.damaged.get(one.key)) and not self.request.save:
                 one.error = CaseError(one.key.name, damage, 2, one.case.line)
             elif not names:
                 one.now = one.case.record
-            elif _reusable(one, names):
-                assert one.before is not None
-                one.now = replace(one.case.record, counts=_merged(one, names), lines=_moved_lines(one))
+            elif one.reusable(names):
+                one.reuse()
             elif one.case.launch_error:
                 one.error = CaseError(one.key.name, one.case.launch_error, 2, one.case.line)
             elif not one.case.started:
@@ -231,7 +237,7 @@ class _Check:
                 waiting.append((one, Counting(one.job, one.case, names, predicted, 1)))
         self._execute(waiting)
 
-    def _execute(self, waiting: Sequence[tuple[Checked, Counting]]) -> None:
+    def _execute(self, waiting: Sequence[tuple[CheckedKernel, Counting]]) -> None:
         spread = max(1, self.processes // max(len(waiting), 1))
         jobs = [replace(counting, threads=spread) for _, counting in waiting]
 
@@ -246,7 +252,7 @@ class _Check:
             else:
                 one.now, one.executed = answer, True
 
-    def _names(self, one: Checked) -> tuple[tuple[str, ...], bool]:
+    def _names(self, one: CheckedKernel) -> tuple[tuple[str, ...], bool]:
         """Counts that are needed of a launch, and whether a prediction is."""
         kept = self.tracked if one.case.started and (self.request.save or one.before is not None) else ()
         names = {name for budget in (*one.budgets, *kept) for name in budget.names if not is_static(name)}
@@ -255,8 +261,8 @@ class _Check:
         predicted = bool(names & self.vocabulary.predicted)
         return tuple(sorted(names)), predicted
 
-    def _save(self, found: Sequence[Checked]) -> None:
-        fresh = {one.key: _kept(one) for one in found if one.now is not None}
+    def _save(self, found: Sequence[CheckedKernel]) -> None:
+        fresh = {one.key: one.to_keep for one in found if one.now is not None}
         old = dict(self.baseline.records) if self.baseline else {}
         asked = {job.shown for job in self._jobs()}
         if not self.request.words:
@@ -266,7 +272,7 @@ class _Check:
         records = {**old, **{key: record for key, record in fresh.items() if record is not None}}
         write_text(self.baseline_path, baseline_text(records.values()))
 
-    def _view(self, found: Sequence[Checked], jobs: Sequence[FileJob]) -> CheckView:
+    def _view(self, found: Sequence[CheckedKernel], jobs: Sequence[FileJob]) -> CheckView:
         policy = Policy(
             self.tracked, self.vocabulary.units, "predictions" in self.settings.fail_on,
             "samples" in self.settings.fail_on, self.request.across_versions,
@@ -298,14 +304,14 @@ class _Check:
             self.request.save,
         )  # fmt: skip
 
-    def _applicable(self, one: Checked) -> list[CountBudget]:
+    def _applicable(self, one: CheckedKernel) -> list[CountBudget]:
         """The default budgets on what this kernel has: without a launch the static ones."""
         assert one.now is not None
         has = one.now.counts.keys()
         usual = one.budgets == self.tracked
         return [b for b in one.budgets if not usual or set(b.names) <= has]
 
-    def _gone(self, found: Sequence[Checked], jobs: Sequence[FileJob]) -> list[KernelRecord]:
+    def _gone(self, found: Sequence[CheckedKernel], jobs: Sequence[FileJob]) -> list[KernelRecord]:
         assert self.baseline is not None
         present = {one.key for one in found}
         broken = {error.key.file for error in self.errors}
@@ -323,47 +329,6 @@ def _failed(key: KernelKey, error: CaseError) -> KernelVerdict:
 
 def _key(job: FileJob, name: str) -> KernelKey:
     return KernelKey(job.shown, name, job.arch or "", job.gpu or "")
-
-
-def _reusable(one: Checked, names: Sequence[str]) -> bool:
-    """Whether the baseline's counts are those of today: same machine code, launch and tools, and nothing is missing."""
-    before, now = one.before, one.case.record
-    if before is None or (before.code, before.inputs, before.tools) != (now.code, now.inputs, now.tools):
-        return False
-    return set(names) <= before.counts.keys()
-
-
-def _merged(one: Checked, names: Sequence[str]) -> dict[str, float | int]:
-    """Counts of a launch from the baseline, those of the machine code from today."""
-    assert one.before is not None
-    both = {**one.before.counts, **one.case.record.counts}
-    return {name: both[name] for name in sorted(both)}
-
-
-def _moved_lines(one: Checked) -> tuple[LineCounts, ...]:
-    """The baseline's lines where they stand today: an edit above moves them, their text stays."""
-    assert one.before is not None
-    places: dict[str, list[int]] = {}
-    for number, text in enumerate(one.case.source, 1):
-        places.setdefault(text.strip(), []).append(number)
-
-    def today(line: LineCounts) -> LineCounts:
-        found = places.get(line.text, ()) if line.place.file == one.key.file else ()
-        if not found or not line.text:
-            return line
-        nearest = min(found, key=lambda number: abs(number - line.place.line))
-        return replace(line, place=SourceLine(line.place.file, nearest))
-
-    return tuple(map(today, one.before.lines))
-
-
-def _kept(one: Checked) -> KernelRecord | None:
-    """What the baseline is to have: the old entry as long as it says the same, so that saving again changes nothing."""
-    if one.before is not None and one.now is not None and not one.executed:
-        alike = (one.before.code, one.before.inputs, one.before.tools, one.before.counts)
-        if alike == (one.now.code, one.now.inputs, one.now.tools, one.now.counts):
-            return one.before
-    return one.now
 
 
 def _shown(path: Path, folder: Path) -> str:

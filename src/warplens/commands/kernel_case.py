@@ -14,28 +14,23 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from warplens.commands.kernel_counts import MachineCode, Places, with_counts, with_static_counts
 from warplens.commands.kernel_selection import is_source, launches
 from warplens.commands.target import Flags, Target, targets
 from warplens.core.cubin import SourceLine
 from warplens.core.launch import Launch
 from warplens.core.run_options import RunOptions
-from warplens.counters.idioms import idioms
-from warplens.counters.metrics import by_line
 from warplens.errors import UsageError, WarplensError
 from warplens.kernel import LaunchableKernel
 from warplens.machine import machine
 from warplens.machine.gpu_choice import DEFAULTS, fitting, same_code
-from warplens.regression.budget import SPILLS, sass_opcode
 from warplens.regression.check_settings import KernelRule
-from warplens.regression.kernel_record import KernelKey, KernelRecord, LineCounts, Number
-from warplens.regression.line_attribution import STEERED_BY
+from warplens.regression.kernel_record import KernelKey, KernelRecord, LineCounts
 from warplens.regression.normal_form import NormalForm, normal_form
-from warplens.report.launch_view import LaunchView, blocks_of
+from warplens.report.launch_view import blocks_of
 from warplens.run import tool_versions
 from warplens.system import disk_cache
 
-MOST_LINES = 40  # of a kernel that are kept: those with the most instructions
-REGISTERS, STATIC_SHARED = "launch__registers_per_thread", "launch__shared_mem_per_block_static"
 INPUT_LETTERS = 16
 
 
@@ -59,6 +54,10 @@ class FileJob:
     sample: int | None = None
     instructions: int | None = None
     settings: tuple[str, ...] = ()
+
+    @property
+    def places(self) -> Places:
+        return Places(self.path, self.shown, self.folder)
 
 
 @dataclass(frozen=True)
@@ -132,7 +131,7 @@ def counted(counting: Counting) -> KernelRecord | CaseError:
             run = run.timed()
             if run.unpredicted:
                 return CaseError(name, f"no time is predicted: {run.unpredicted}", 2, case.line)
-        record = with_counts(case.record, run.subject, counting.names, Places(job))
+        record = with_counts(case.record, run.subject, counting.names, job.places)
         disk_cache.keep("check", key, json.dumps(_to_json(record)).encode())
         return record
     except WarplensError as error:
@@ -145,87 +144,6 @@ def normal_form_of(job: FileJob, case: CompiledCase) -> NormalForm:
     """The machine code of a compiled kernel."""
     (target,) = _targets(job.path, case.flags)
     return normal_form(target.kernel.program, target.kernel.kernel)
-
-
-@dataclass(frozen=True)
-class Places:
-    """Names of source files as records have them: from the folder of the settings, headers of the tools by name."""
-
-    job: FileJob
-
-    def __call__(self, place: SourceLine) -> SourceLine:
-        return replace(place, file=self.file(place.file))
-
-    def file(self, name: str) -> str:
-        if name == self.job.path:
-            return self.job.shown
-        try:
-            return Path(name).resolve().relative_to(Path(self.job.folder).resolve()).as_posix()
-        except ValueError:
-            return f"<{Path(name).name}>"
-
-
-def with_counts(
-    record: KernelRecord, view: LaunchView, names: Sequence[str], places: Places
-) -> KernelRecord:  # fmt: skip
-    """The record with these counts of a launch.  UsageError for a metric that the architecture has not."""
-    metrics, counts = view.all_metrics, dict(record.counts)
-    for name in names:
-        if name not in counts:
-            if name not in metrics:
-                raise UsageError(f"{name} is not a metric of {view.kernel.arch}")
-            counts[name] = metrics[name].value
-    lines = {line.place: (line.text, dict(line.counts)) for line in record.lines}
-    executed: dict[SourceLine, Number] = {}
-    summed = sorted({STEERED_BY.get(name, name) for name in names})
-    for place, values in by_line(view.program, view.trace).items():
-        _, own = lines.setdefault(places(place), (view.text_of(place).strip(), {}))
-        own |= {name: values[name].value for name in summed if name in values and values[name].value}
-        executed[places(place)] = values["smsp__inst_executed.sum"].value
-    order = sorted(lines, key=lambda place: (-executed.get(place, 0), place.file, place.line))[:MOST_LINES]
-    kept = sorted((place for place in order if lines[place][1]), key=lambda place: (place.file, place.line))
-    made = tuple(LineCounts(place, *lines[place]) for place in kept)
-    ordered = {name: counts[name] for name in sorted(counts)}
-    return replace(record, counts=ordered, lines=made, sampled=view.trace.sampled)
-
-
-def static_record(
-    record: KernelRecord, kernel: LaunchableKernel, statics: Sequence[str], places: Places, least_registers: int
-) -> KernelRecord:
-    """The record with what the machine code alone has: registers, shared memory, spills, opcodes."""
-    body = kernel.program.body
-    counts: dict[str, Number] = {
-        REGISTERS: max(kernel.registers, least_registers), STATIC_SHARED: kernel.shared_bytes,
-    }  # fmt: skip
-    spilled: set[int] = set()
-    if any(i.base in ("STL", "LDL") for i in body):
-        spilled = {n for idiom in idioms(kernel.program) if idiom.name == "register spill" for n in idiom.instructions}
-    lines: dict[SourceLine, dict[str, Number]] = {}
-    for name in statics:
-        opcode = sass_opcode(name)
-        if opcode is None and name != SPILLS:
-            continue
-        base, *modifiers = (opcode or "").split(".")
-        chosen = [
-            i for i in body
-            if (i.index in spilled if opcode is None else i.base == base and set(modifiers) <= set(i.modifiers))
-        ]  # fmt: skip
-        counts[name] = len(chosen)
-        for instruction in chosen:
-            if instruction.source:
-                own = lines.setdefault(places(instruction.source), {})
-                own[name] = own.get(name, 0) + 1
-    texts = {places.file(name): text.split("\n") for name, text in kernel.cubin.sources.items()}
-    made = tuple(
-        LineCounts(place, _text(texts, place), lines[place])
-        for place in sorted(lines, key=lambda p: (p.file, p.line))
-    )  # fmt: skip
-    return replace(record, counts={name: counts[name] for name in sorted(counts)}, lines=made)
-
-
-def _text(texts: Mapping[str, list[str]], place: SourceLine) -> str:
-    lines = texts.get(place.file, [])
-    return lines[place.line - 1].strip() if 0 < place.line <= len(lines) else ""
 
 
 Loaded = tuple[Flags, Target]
@@ -318,7 +236,7 @@ def _on_usual_gpu(job: FileJob, target: Target) -> Target:
 
 
 def _case(job: FileJob, flags: Flags, target: Target, statics: Sequence[str]) -> CompiledCase:
-    kernel, places = target.kernel, Places(job)
+    kernel, places = target.kernel, job.places
     began = next((i.source for i in kernel.program.instructions if i.source), None)
     started, error, launch = bool(target.started or flags.grid), "", None
     if started:
@@ -335,7 +253,8 @@ def _case(job: FileJob, flags: Flags, target: Target, statics: Sequence[str]) ->
         key, _digest(kernel), blocks_of(launch) if launch else "", inputs, tool_versions(compiler), {}
     )  # fmt: skip
     least = target.machine.limits.registers_per_thread_minimum
-    record = static_record(record, kernel, statics, places, least)
+    code = MachineCode(kernel.kernel, kernel.program, source)
+    record = with_static_counts(record, code, statics, places, least)
     text = tuple(source.get(job.path, "").split("\n")) if source else ()
     return CompiledCase(record, flags, started, error, began and places(began), text)
 

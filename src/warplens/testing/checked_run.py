@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from warplens.commands.kernel_case import FileJob, Places, static_record, with_counts
+from warplens.commands.kernel_counts import MachineCode, Places, with_counts, with_static_counts
 from warplens.core.cubin import SourceLine
 from warplens.kernel import LaunchableKernel
 from warplens.regression.budget import CountBudget, Vocabulary, parse_budget
@@ -65,9 +65,10 @@ def _record(run: Run, budgets: Iterable[CountBudget]) -> KernelRecord:
     view, kernel = run.subject, run.kernel
     assert isinstance(kernel, LaunchableKernel)
     file = next(iter(kernel.cubin.sources), view.file)
-    places = Places(FileJob(file, file, ".", None, None, ()))
+    places = Places(file, file, ".")
     empty = KernelRecord(KernelKey(file, kernel.name, kernel.arch, run.machine.key), "", "", "", {}, {})
-    static = static_record(empty, kernel, names, places, run.machine.limits.registers_per_thread_minimum)
+    code = MachineCode(kernel.kernel, kernel.program, kernel.cubin.sources)
+    static = with_static_counts(empty, code, names, places, run.machine.limits.registers_per_thread_minimum)
     return with_counts(static, view, [name for name in names if not is_static(name)], places)
 
 
