@@ -83,6 +83,13 @@ def test_every_name_of_nvprof_is_one_of_nsight_compute() -> None:
     assert all(read(f"{name} >= 0").names for name in EXPRESSIONS)
 
 
+def test_occupancy_of_nvprof_is_a_fraction() -> None:
+    occupancy = read("achieved_occupancy >= 0.5")
+    assert occupancy.unit == ""
+    assert occupancy.held({"sm__warps_active.avg.pct_of_peak_sustained_active": 62.5}, None)
+    assert not occupancy.held({"sm__warps_active.avg.pct_of_peak_sustained_active": 40.0}, None)
+
+
 def test_default_budgets_say_which_direction_is_better() -> None:
     upward = [budget.names for budget in map(read, DEFAULT_BUDGETS) if budget.upward]
     assert upward == [("sm__maximum_warps_per_active_cycle_pct",)]

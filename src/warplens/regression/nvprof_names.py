@@ -8,10 +8,11 @@ from __future__ import annotations
 
 _T = "l1tex__t_sectors_pipe_lsu_mem_global_op"
 _R = "l1tex__t_requests_pipe_lsu_mem_global_op"
-_W = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op"
+_W = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op"
 _D = "smsp__sass_thread_inst_executed_op"
 
 EXPRESSIONS = {
+    "achieved_occupancy": "sm__warps_active.avg.pct_of_peak_sustained_active / 100 %",  # 0 to 1
     "branch_efficiency": "smsp__sass_average_branch_targets_threads_uniform.pct",
     "divergent_branch": "smsp__sass_branch_targets_threads_divergent.sum",
     "dram_read_bytes": "dram__bytes_read.sum",
@@ -33,7 +34,6 @@ EXPRESSIONS = {
     "inst_executed_local_stores": "smsp__inst_executed_op_local_st.sum",
     "inst_per_warp": "smsp__average_inst_executed_per_warp.ratio",
     "ipc": "smsp__inst_executed.avg.per_cycle_active * 4",
-    "achieved_occupancy": "sm__warps_active.avg.pct_of_peak_sustained_active",
     "local_load_requests": "l1tex__t_requests_pipe_lsu_mem_local_op_ld.sum",
     "local_store_requests": "l1tex__t_requests_pipe_lsu_mem_local_op_st.sum",
     "shared_efficiency": "smsp__sass_average_data_bytes_per_wavefront_mem_shared.pct",
