@@ -117,11 +117,15 @@ def test_other_versions_of_the_tools(saved: Check) -> None:
     edit_baseline(lambda record: replace(record, tools={**record.tools, "nvrtc": "12.9.1"}))
     code, output = saved("k.cu")
     assert (code, set(verdicts(output).values())) == (0, {"UNCHANGED"}), "the machine code is the same"
+    assert "0 executed" in output
     Path("k.cu").write_text(FASTER)
     code, output = saved("k.cu")
     assert (code, verdicts(output)) == (2, {"good": "UNCHANGED", "strided": "NOT COMPARABLE"})
     assert "nvrtc 13.0.88 (baseline 12.9.1)" in output
     assert saved("k.cu", "--across-versions")[0] == 0
+    edit_baseline(lambda record: replace(record, tools={**record.tools, "warplens": "0.0.1"}))
+    Path("k.cu").write_text(SOURCE)
+    assert "2 UNCHANGED; 2 executed" in saved("k.cu")[1], "another version may count differently"
 
 
 def test_a_budget_on_what_the_baseline_does_not_keep(saved: Check) -> None:

@@ -26,7 +26,8 @@ def test_bad(warplens):
 
 def test_a_failing_test_shows_its_counts_like_a_diff(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(TEST)
-    result = pytester.runpytest_inprocess("-p", "warplens.testing.plugin", "-p", "no:cacheprovider")
+    not_twice = ("-p", "no:warplens")  # where the package is installed, its entry point loads the plugin, too
+    result = pytester.runpytest_subprocess(*not_twice, "-p", "warplens.testing.plugin", "-p", "no:cacheprovider")
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines([
         "*BudgetError: nccopy: 1 of 2 budgets not kept", "E*- gld_efficiency >= 95", "E*+ 50 %, bound 95",
