@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from helpers.lab_kernels import REGRESSIONS, launches, parts, source
@@ -334,3 +335,41 @@ def test_twenty_harmless_edits_change_nothing(check: Check, edit: str) -> None:
     assert (code, set(verdicts(output).values())) == (0, {"UNCHANGED"}), output
     assert "0 executed" in output
     assert launches() in source(slower=False)
+
+
+def test_from_another_folder(saved: Check, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Names in the baseline are from the folder of the settings, names in reports from the working directory."""
+    Path("inc").mkdir()
+    Path("inc/n.h").write_text("#define STEP 1\n")
+    Path("warplens.toml").write_text('files = "k.cu"\noptions = ["-Iinc"]\n')
+    Path("k.cu").write_text('#include "n.h"\n' + SOURCE.replace("in[i];", "in[i * STEP];"))
+    code, output = saved()
+    assert (code, verdicts(output)) == (0, {"good": "UNCHANGED", "strided": "UNCHANGED"})
+    folder = Path.cwd()
+    Path("inc/n.h").write_text("#define STEP 3 % n\n")
+    monkeypatch.chdir(folder.parent)
+    code, output = saved("--config", f"{folder.name}/warplens.toml")
+    assert code == 1, "the header is read again"
+    assert f"{folder.name}/k.cu: good" in output
+    (folder / "inc/n.h").write_text("#define STEP 1\n")
+    assert saved("--config", f"{folder.name}/warplens.toml")[0] == 0
+    assert saved(f"{folder.name}/k.cu")[0] == 0
+
+
+def test_contents_of_files_are_inputs(check: Check) -> None:
+    np.save("data.npy", np.zeros(1024, np.float32))
+    Path("k.cu").write_text(SOURCE.replace("random f32[n]", "file data.npy", 1))
+    assert check("k.cu", "--save")[0] == 0
+    assert check("k.cu")[0] == 0
+    np.save("data.npy", np.ones(1024, np.float32))
+    code, output = check("k.cu")
+    assert (code, verdicts(output)) == (2, {"good": "NOT COMPARABLE", "strided": "UNCHANGED"})
+
+
+def test_reports_are_written_beside_the_printed_one(saved: Check) -> None:
+    reports = ["--report", "sarif=w.sarif", "--report", "junit=w.xml", "--report", "markdown=w.md"]
+    assert saved("k.cu", "--format", "json", *reports)[1].startswith("{")
+    assert Path("w.sarif").read_text().startswith("{")
+    assert Path("w.xml").read_text().startswith("<?xml")
+    assert Path("w.md").read_text().startswith("### warplens: passed")
+    assert "there is no folder" in saved("k.cu", "--report", "sarif=no/w.sarif")[1]
