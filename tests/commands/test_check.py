@@ -103,6 +103,24 @@ def test_improved_and_new_and_gone(saved: Check) -> None:
     assert verdicts(saved("k.cu")[1]) == {"better": "UNCHANGED", "strided": "UNCHANGED"}
 
 
+def test_a_kernel_that_is_gone_beside_one_that_is_wrong(saved: Check) -> None:
+    wrong = SOURCE.replace("void strided(", "void other(")
+    Path("k.cu").write_text(wrong[: wrong.index("// [good]")] + wrong[wrong.index("// [strided]") :])
+    code, output = saved("k.cu")
+    assert (code, verdicts(output)) == (2, {"good": "GONE", "strided": "ERROR"})
+    Path("k.cu").write_text(SOURCE.replace("int i", "int int", 1))
+    code, output = saved("k.cu")
+    assert (code, output.count("ERROR"), "GONE" in output) == (2, 1 + 1, False), "a file that does not compile, once"
+
+
+def test_one_kernel_of_several_files(saved: Check) -> None:
+    Path("l.cu").write_text(SOURCE.replace("good", "better"))
+    code, output = saved("k.cu", "l.cu", "-k", "good")
+    assert (code, verdicts(output)) == (0, {"good": "UNCHANGED"})
+    code, output = saved("k.cu", "l.cu", "-k", "god")
+    assert (code, output.count("no kernel 'god'")) == (2, 2)
+
+
 def test_a_change_that_keeps_the_budgets_passes(saved: Check) -> None:
     Path("k.cu").write_text(SOURCE.replace("out[i] = in[i];", "out[i] = in[i] * 2;"))
     code, output = saved("k.cu", "--require", "smsp__inst_executed.sum <= 2 * baseline")

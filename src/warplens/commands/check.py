@@ -169,10 +169,12 @@ class _Check:
             compiled_by[number] = cases
             self.progress(f"compiling {jobs[number].shown}", len(compiled_by), len(jobs))
         made, used = [], set()
+        matched = any(isinstance(case, CompiledCase) for cases in compiled_by.values() for case in cases)
         for number, job in enumerate(jobs):
             for case in compiled_by[number]:
                 if isinstance(case, CaseError):
-                    self.errors.append(_failed(_key(job, case.name), case))
+                    if not (case.unmatched and matched):
+                        self.errors.append(_failed(_key(job, case.name), case))
                     continue
                 rules = self.settings.rules_of(case.record.key.name)
                 used |= {rule.pattern for rule in rules}
@@ -314,13 +316,16 @@ class _Check:
     def _gone(self, found: Sequence[CheckedKernel], jobs: Sequence[FileJob]) -> list[KernelRecord]:
         assert self.baseline is not None
         present = {one.key for one in found}
-        broken = {error.key.file for error in self.errors}
+        broken = {(error.key.file, error.key.name) for error in self.errors}
         asked = {job.shown for job in jobs}
-        return [
-            record for key, record in self.baseline.records.items()
-            if key not in present and key.file not in broken and (not self.partial or key.file in asked)
-            and not any(rule.skip for rule in self.settings.rules_of(key.name))
-        ]  # fmt: skip
+
+        def missing(key: KernelKey) -> bool:
+            if key in present or broken & {(key.file, ""), (key.file, key.name)}:
+                return False
+            skipped = any(rule.skip for rule in self.settings.rules_of(key.name))
+            return not skipped and (not self.partial or key.file in asked)
+
+        return [record for key, record in self.baseline.records.items() if missing(key)]
 
 
 def _failed(key: KernelKey, error: CaseError) -> KernelVerdict:

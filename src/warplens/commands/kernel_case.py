@@ -20,7 +20,7 @@ from warplens.commands.target import Flags, Target, targets
 from warplens.core.cubin import SourceLine
 from warplens.core.launch import Launch
 from warplens.core.run_options import RunOptions
-from warplens.errors import UsageError, WarplensError
+from warplens.errors import CompileError, UsageError, WarplensError
 from warplens.kernel import LaunchableKernel
 from warplens.machine import machine
 from warplens.machine.gpu_choice import DEFAULTS, fitting, same_code
@@ -62,12 +62,16 @@ class FileJob:
 
 @dataclass(frozen=True)
 class CaseError:
-    """Why there is no record of a kernel, or of any kernel of a file (name "")."""
+    """Why there is no record of a kernel, or of any kernel of a file (name "").
+
+    unmatched   the file has no kernel that --kernel means
+    """
 
     name: str
     message: str
     exit_code: int
     line: SourceLine | None = None
+    unmatched: bool = False
 
 
 @dataclass(frozen=True)
@@ -158,8 +162,9 @@ def _loaded(job: FileJob) -> list[Loaded | CaseError]:
         return [_with_rules(job, flags, target) for target in _targets(job.path, flags)]
     except WarplensError as error:
         titles = _titles(job)
-        if len(titles) < 2:
-            return [CaseError("", str(error), error.exit_code)]
+        if isinstance(error, CompileError) or not titles:
+            unmatched = bool(job.words) and isinstance(error, UsageError) and str(error).startswith("no kernel ")
+            return [CaseError("", str(error), error.exit_code, unmatched=unmatched)]
     found: list[Loaded | CaseError] = []
     for title in titles:
         own = replace(flags, kernel=title)

@@ -99,7 +99,7 @@ class KernelUnderTest:
 class Policy:
     """What fails a build.
 
-    tracked          budgets that say which direction of a count is better
+    tracked          budgets that say which direction of a count is better;  units: of metrics
     predictions, samples   whether budgets on these fail
     across_versions  whether counts that other versions of the tools made are compared
     baseline         name of the baseline's file, "" where there is none
@@ -122,10 +122,10 @@ def judge(kernel: KernelUnderTest, budgets: Sequence[CountBudget], policy: Polic
     apart = "" if before is None else _not_comparable(now, before, policy)
     comparable = None if apart else before
     usable = [budget for budget in budgets if not budget.relative or _kept(budget, comparable)]
-    if comparable is not None and not apart and (lacking := [b for b in budgets if b not in usable]):
+    lacking = [budget for budget in budgets if budget not in usable and budget not in policy.tracked]
+    if comparable is not None and lacking:
         missing = ", ".join(name for name in lacking[0].names if name not in comparable.counts)
-        if lacking[0] not in policy.tracked:
-            apart = f"the baseline has no {missing}: `warplens check --save` adds it"
+        apart = f"the baseline has no {missing}: `warplens check --save` adds it"
     broken = tuple(
         _broken(budget, kernel, comparable, policy)
         for budget in usable
@@ -205,7 +205,7 @@ def _broken(budget: CountBudget, kernel: KernelUnderTest, before: KernelRecord |
 
 
 def _changes(now: Values, before: Values, policy: Policy) -> tuple[CountChange, ...]:
-    upward = {name: budget.upward for budget in policy.tracked for name in budget.names}
+    upward = {budget.names[0]: budget.upward for budget in policy.tracked if len(budget.names) == 1}
     return tuple(
         CountChange(
             name, policy.units.get(name, ""), before[name], now[name],
