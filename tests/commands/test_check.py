@@ -240,6 +240,7 @@ def test_budgets_of_the_settings(check: Check) -> None:
     assert "k.cu:8: if (i < n) out[i] = in[(2 * i) % n];" in output
 
 
+@pytest.mark.long
 def test_predictions_and_samples_fail_only_where_asked_for(check: Check) -> None:
     predicted, sampled = "gpu__time_duration.sum <= 1 ns", "smsp__inst_executed.sum <= 1"
     settings = 'files = "k.cu"\nkernels.strided.skip = true\n'
@@ -281,6 +282,7 @@ def test_nothing_to_check(check: Check) -> None:
     assert "--report expects NAME=FILE" in check("k.cu", "--report", "sarif")[1]
 
 
+@pytest.mark.long
 def test_workers_give_the_same_answer(saved: Check, capsys: pytest.CaptureFixture[str]) -> None:
     Path("k.cu").write_text(FASTER)
     Path("l.cu").write_text(SOURCE)
