@@ -18,6 +18,8 @@ import click
 
 from warplens import __version__
 from warplens.cli.build_verb import build
+from warplens.cli.check_verb import check as check_verb
+from warplens.cli.diff_verb import diff
 from warplens.cli.explain_verb import Output, explain_program, explained, on_many, on_one, report_error
 from warplens.cli.gpu_verbs import calibrate, measure, validate
 from warplens.cli.lab_verbs import lab, new
@@ -271,6 +273,8 @@ for verb in (validate, measure, calibrate):
 cli.add_command(run)
 cli.add_command(build)
 cli.add_command(suggest)
+cli.add_command(check_verb)
+cli.add_command(diff)
 cli.add_command(lab)
 cli.add_command(new)
 

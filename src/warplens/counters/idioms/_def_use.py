@@ -39,9 +39,9 @@ class DefUse:
         self.program = program
         self.name_of = name_of
         self.instructions = program.instructions
-        effects = [_effect(instruction) for instruction in program.instructions]
-        self.reads = [reads for reads, _ in effects]
-        self.writes = [writes for _, writes in effects]
+        effects = [effect(instruction) for instruction in program.instructions]
+        self.reads = [frozenset(reads) for reads, _ in effects]
+        self.writes = [frozenset(writes) for _, writes in effects]
         self.definers = cache(self._definers)
 
     @cached_property
@@ -157,8 +157,8 @@ def label(instruction: Instruction) -> Label | None:
     return next((o for o in instruction.operands if isinstance(o, Label)), None)
 
 
-def _effect(instruction: Instruction) -> tuple[frozenset[Word], frozenset[Word]]:
-    """The words that it reads and those that it writes."""
+def effect(instruction: Instruction) -> tuple[list[Word], list[Word]]:
+    """The words that it reads, its guard first, and those that it writes, both in the order of its operands."""
     binding = bind(instruction)
     reads: list[Word] = []
     if instruction.guard is not None:
@@ -168,13 +168,13 @@ def _effect(instruction: Instruction) -> tuple[frozenset[Word], frozenset[Word]]
         for place, operand in enumerate(instruction.operands):
             plain = place == 0 and isinstance(operand, Register)
             (writes if plain else reads).extend(_operand_words(instruction, operand, 1))
-        return frozenset(reads), frozenset(writes)
+        return reads, writes
     for source, read in binding.sources:
         reads += _operand_words(instruction, read, register_count(source.kind, instruction))
     written: list[Word] = []
     for kind, target in zip(binding.op.results, binding.targets, strict=True):
         written += _operand_words(instruction, target, register_count(kind, instruction))
-    return frozenset(reads), frozenset(written)
+    return reads, written
 
 
 def _operand_words(instruction: Instruction, operand: Operand | None, words: int) -> list[Word]:

@@ -1,0 +1,1 @@
+"""Reports of `warplens diff`: for a terminal or log, and as JSON."""
