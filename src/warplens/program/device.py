@@ -44,6 +44,8 @@ FAULTS = {
     "DEADLOCK": Status.TIMEOUT,
     "BAD_JUMP": Status.INVALID_PC,
     "DRIVER": Status.ASSERT,
+    "BOX_AHEAD": Status.ILLEGAL_INSTRUCTION,
+    "UNALIGNED_BOX": Status.ILLEGAL_INSTRUCTION,
 }
 """What a program sees of a fault, by its kind; of the others, "unspecified launch failure"."""
 COPIES = {1: "host to device", 2: "device to host", 3: "device to device", 5: "fill"}  # shim/copy.c
