@@ -152,8 +152,15 @@ def test_a_box_at_no_multiple_of_16_bytes() -> None:
 
 
 def test_a_map_of_another_rank() -> None:
-    with pytest.raises(KernelFault, match="no tensor map of these dimensions"):
+    with pytest.raises(KernelFault, match="no tensor map for this: of another rank"):
         load(wl.tensor_map(np.zeros((2, 8, 16), np.float32), (1, 8, 16)))
+
+
+def test_signed_numbers_of_8_bytes_are_not_added() -> None:
+    """On an H200 that is an illegal instruction."""
+    array, box = np.zeros((4, 4), np.int64), np.zeros(128, np.uint8)
+    with pytest.raises(KernelFault, match="of a type not reduced so"):
+        kernel("boxes.cu", "store2", "sm_90").launch(1, 32, wl.tensor_map(array, (4, 4)), 0, 0, 1, 128, box, shared=128)
 
 
 def test_a_phase_that_is_never_over() -> None:

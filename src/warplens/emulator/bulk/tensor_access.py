@@ -82,6 +82,14 @@ def tensor_copy_routine(bulk: BulkRoutines, copy: TensorCopy, counts: bool, mult
         with code.when(b.icmp_signed("==", wrong, i64(number)), likely=False):
             record_fault(code, site.env, site.block, kind, site.warp, instruction=site.index, lanes=i32(1))
             b.ret_void()
+    if copy.reduction:
+        known = sum(1 << REDUCED[kind.number] for kind in reductions(copy.reduction.op) if kind.number)
+        reduces = b.and_(b.lshr(i64(known), b.and_(b.lshr(flags, i64(7)), i64(15))), i64(1))
+        with code.when(b.icmp_signed("==", reduces, i64(0)), likely=False):
+            record_fault(
+                code, site.env, site.block, FaultKind.NO_TENSOR_MAP, site.warp, instruction=site.index, lanes=i32(1)
+            )
+            b.ret_void()
     bulk.add(site, made.args[4], BYTES, bytes)
     for size in (2, 4, 8) if copy.reduction else UNITS:
         with code.when(b.icmp_signed("==", unit, i64(size))):

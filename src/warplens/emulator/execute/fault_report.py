@@ -30,7 +30,7 @@ ACTIONS = {
 OF_DESCRIPTORS = {
     FaultKind.NO_TEXTURE: "the handle is that of no texture or surface object, or its memory has been freed",
     FaultKind.OFF_SURFACE: "out-of-bounds surface access: beyond the edges of the surface (cudaBoundaryModeTrap)",
-    FaultKind.NO_TENSOR_MAP: "no tensor map of these dimensions: another rank, or im2col where a tile is copied",
+    FaultKind.NO_TENSOR_MAP: "no tensor map for this: of another rank, im2col for a tile, or of a type not reduced so",
     FaultKind.MISPLACED_BOX: "misaligned box: its address in shared memory is not a multiple of 128",
     FaultKind.BOX_AHEAD: "a box is stored at a negative coordinate, or its bounding box reaches beyond the tensor",
     FaultKind.UNALIGNED_BOX: "misaligned box: its coordinate in dimension 0 is not at a multiple of 16 bytes",
