@@ -27,7 +27,7 @@ from warplens.version import __version__
 
 if TYPE_CHECKING:
     from warplens.advice.advise import Advice, advise
-    from warplens.api import Module, compile, empty_pitched, load, pitched, report
+    from warplens.api import Module, compile, empty_pitched, load, pitched, report, tensor_map
     from warplens.core.metric import Metric, Metrics
     from warplens.errors import (
         CompileError,
@@ -40,13 +40,14 @@ if TYPE_CHECKING:
         WarplensError,
     )
     from warplens.kernel import LaunchableKernel
+    from warplens.launchspec.mapped_array import MappedArray
     from warplens.launchspec.pitched_array import Pitched
     from warplens.model.result.prediction import Prediction
     from warplens.run import Run
 
 _HOMES = {
     "advice.advise": ("Advice", "advise"),
-    "api": ("Module", "compile", "empty_pitched", "load", "pitched", "report"),
+    "api": ("Module", "compile", "empty_pitched", "load", "pitched", "report", "tensor_map"),
     "kernel": ("LaunchableKernel",),
     "errors": (
         "CompileError", "CubinError", "HardwareError", "KernelFault", "Unpredictable", "UnsupportedInstruction",
@@ -54,6 +55,7 @@ _HOMES = {
     ),
     "core.metric": ("Metric", "Metrics"),
     "model.result.prediction": ("Prediction",),
+    "launchspec.mapped_array": ("MappedArray",),
     "launchspec.pitched_array": ("Pitched",),
     "run": ("Run",),
 }  # fmt: skip
@@ -66,6 +68,7 @@ __all__ = [
     "HardwareError",
     "KernelFault",
     "LaunchableKernel",
+    "MappedArray",
     "Metric",
     "Metrics",
     "Module",
@@ -83,6 +86,7 @@ __all__ = [
     "load",
     "pitched",
     "report",
+    "tensor_map",
 ]
 
 

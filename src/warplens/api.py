@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -26,6 +26,7 @@ from warplens.core.demangle import cpp_names, demangled, same_name
 from warplens.core.device_variables import Variables
 from warplens.errors import CubinError, UsageError
 from warplens.kernel import LaunchableKernel
+from warplens.launchspec.mapped_array import MappedArray, mapped
 from warplens.launchspec.pitched_array import Pitched, allocate, padded
 from warplens.machine import choose
 from warplens.run import Run
@@ -211,6 +212,32 @@ def empty_pitched(shape: Sequence[int], dtype: DTypeLike, *, gpu: str | None = N
     512
     """
     return allocate(shape, dtype, _alignment(gpu))
+
+
+def tensor_map(
+    array: NDArray[Any] | Pitched, box: Sequence[int], *, swizzle: int = 0, interleave: int = 0,
+    element_strides: Sequence[int] = (), fill: Literal["zero", "nan"] = "zero", l2_promotion: int = 0,
+    element_type: str = "",
+) -> MappedArray:  # fmt: skip
+    """An array with a tensor map (CUtensorMap), through which a kernel copies boxes of it (TMA).
+
+    launch() takes it for the kernel's parameter, and changes the array in place.
+
+    box              sizes of the box in elements, in the order of the array's axes
+    swizzle          0, 32, 64 or 128 bytes;  interleave: 0, 16 or 32 bytes
+    element_strides  of the box every which element is copied, 1 unless given
+    fill             what the box holds outside of the array: zeros, or NaN
+    l2_promotion     0, 64, 128 or 256 bytes
+    element_type     "bf16", "tf32" ...: where it is not that of the array
+    UsageError for what cuTensorMapEncodeTiled refuses.
+
+    >>> wl.tensor_map(np.zeros((64, 128), np.float16), box=(32, 64), swizzle=128)
+    <MappedArray float16 array of shape (64, 128), box (32, 64), swizzle 128>
+    """
+    return mapped(
+        array, box, swizzle=swizzle, interleave=interleave, element_strides=element_strides, fill=fill,
+        l2_promotion=l2_promotion, element_type=element_type,
+    )  # fmt: skip
 
 
 def _alignment(gpu: str | None) -> int:

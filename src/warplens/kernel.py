@@ -26,6 +26,7 @@ from warplens.emulator import DEFAULT_BUDGET, DeviceMemory, LaunchRequest, avail
 from warplens.emulator import run as execute
 from warplens.errors import KernelFault, UsageError
 from warplens.hardware.launch_job import Job
+from warplens.launchspec.mapped_array import MappedArray
 from warplens.launchspec.pitched_array import plain
 from warplens.machine import Machine, choose
 from warplens.machine.launch_limits import check_cluster_size, check_cooperative, check_launch
@@ -136,7 +137,7 @@ class LaunchableKernel:
         cooperative  all blocks are resident at once, so that grid.sync() can wait for them
         args         arrays are device buffers, updated in place; numbers are converted to the parameter's type where
                      nothing is lost; None is a null pointer.  An array passed twice is one buffer.  pitched() makes
-                     buffers with padded rows.
+                     buffers with padded rows, tensor_map() gives an array with its CUtensorMap.
         gpu          whose limits apply (default: WARPLENS_GPU, the GPU in the machine, h200)
         threads      of the host; counts do not depend on it.  budget: instructions a warp may execute
         labels       names of the arguments, for messages
@@ -197,6 +198,8 @@ class LaunchableKernel:
     def job(self, launch: Launch, *args: Any) -> Job:
         """The launch with everything that it needs, to be repeated on a GPU.  UsageError as of launch()."""
         passed = pass_arguments(self.kernel, self.name, args, (), DeviceMemory(), self._types)
+        if any(isinstance(value, MappedArray) for value in args):
+            raise UsageError(f"{self.name} takes a tensor map, which is made for the memory here: no GPU can have it")
         args = tuple(plain(value) for value in args)
         distinct = {(a.ctypes.data, a.nbytes): n for n, (a, _) in enumerate(passed.arrays)}
         arguments: list[int | bytes] = []

@@ -218,12 +218,13 @@ def test_a_fault_of_the_kernel_is_exit_3(capsys: pytest.CaptureFixture[str]) -> 
     assert "past the end of argument 2 (out)" in error
 
 
-UNSUPPORTED = """extern "C" __global__ void bulk(char *g, float *o) { __shared__ alignas(128) char s[16];
- unsigned a = __cvta_generic_to_shared(s);
- asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], 16;" :: "l"(g), "r"(a)); o[0] = 1; }
+UNSUPPORTED = """extern "C" __global__ void arrive(char *g, float *o) {
+ unsigned long long s; __shared__ unsigned long long b;
+ unsigned a = __cvta_generic_to_shared(&b);
+ asm volatile("mbarrier.arrive.noComplete.shared.b64 %0, [%1], 2;" : "=l"(s) : "r"(a)); o[0] = s; }
 extern "C" __global__ void fine(float *o) { o[0] = 1; }
 // /// warplens
-// [bulk]
+// [arrive]
 // grid = 1
 // block = 32
 // args = ["null", "zeros f32[1]"]
@@ -236,8 +237,8 @@ extern "C" __global__ void fine(float *o) { o[0] = 1; }
 
 
 def test_a_kernel_that_cannot_be_executed_here_is_exit_4(capsys: pytest.CaptureFixture[str]) -> None:
-    error = refusal(capsys, "explain", str(source_file(UNSUPPORTED)), "-k", "bulk", "--arch", "sm_90", code=4)
-    assert "bulk copies by the tensor memory accelerator (TMA) are not emulated" in error
+    error = refusal(capsys, "explain", str(source_file(UNSUPPORTED)), "-k", "arrive", "--arch", "sm_90", code=4)
+    assert "arrivals that may not end a phase (mbarrier.arrive.noComplete) from sm_90 on are not emulated" in error
 
 
 def test_json_has_the_error_of_each_kernel(capsys: pytest.CaptureFixture[str]) -> None:
@@ -245,7 +246,7 @@ def test_json_has_the_error_of_each_kernel(capsys: pytest.CaptureFixture[str]) -
     first, second = json.loads(capsys.readouterr().out)
     for document in (first, second):
         jsonschema.validate(document, schema())
-    assert (first["kernel"], first["error"]["type"]) == ("bulk", "UnsupportedInstruction")
+    assert (first["kernel"], first["error"]["type"]) == ("arrive", "UnsupportedInstruction")
     assert second["metrics"]
 
 

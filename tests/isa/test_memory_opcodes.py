@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from warplens.core.memory_opcodes import DEVICE_WIDE, MBARRIERS, MEMORY, opcodes
+from warplens.core.memory_opcodes import BULK, DEVICE_WIDE, MBARRIERS, MEMORY, TO_CLUSTER, opcodes
 from warplens.core.program import Address
 from warplens.isa import operations
 
 WITH_HANDLE = ("texture", "surface")  # spaces that are reached by a handle and coordinates
-NO_ACCESS = {"QSPC", "UBLKPF"}  # the space of an address, a prefetch
+NO_ACCESS = {"QSPC", "UBLKPF", "UTMAPF", "UTMACCTL"}  # the space of an address, prefetches
 
 
 def test_the_table_has_every_operation_with_an_address() -> None:
     addressed = {base for base, ops in operations().items() if any(s.kind is Address for o in ops for s in o.sources)}
     listed = {base for base, op in MEMORY.items() if op.space not in ("constant", *WITH_HANDLE)}
-    assert addressed == listed | MBARRIERS | NO_ACCESS
+    assert addressed == listed | MBARRIERS | BULK | TO_CLUSTER | NO_ACCESS
 
 
 def test_every_listed_opcode_is_an_operation() -> None:

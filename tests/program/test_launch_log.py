@@ -11,7 +11,7 @@ from warplens.program.launch_log import LaunchLog
 from warplens.program.time_prediction import LaunchTime
 from warplens.report.program_view import ProgramView
 
-SOURCE = "extern \"C\" __global__ void add(int* x) { x[threadIdx.x] += 1; }"
+SOURCE = 'extern "C" __global__ void add(int* x) { x[threadIdx.x] += 1; }'
 
 
 def test_a_launch_that_is_interrupted_before_it_counts_leaves_no_group(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -27,4 +27,3 @@ def test_a_launch_that_is_interrupted_before_it_counts_leaves_no_group(monkeypat
     with pytest.raises(KeyboardInterrupt):
         log.launched(1, "add", run, LaunchTime(3.0, 2.5, 3.5, ""))
     assert view.groups == []
-

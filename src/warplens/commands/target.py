@@ -33,6 +33,7 @@ from warplens.kernel import LaunchableKernel, Progress
 from warplens.launchspec.arguments import Argument, labelled_numbers, parse_arguments, variable_value
 from warplens.launchspec.expression import Number, evaluate_whole, parse_setting
 from warplens.launchspec.launch_block import KernelEntry, parse_dim
+from warplens.launchspec.mapped_array import MappedArray
 from warplens.launchspec.pitched_array import Pitched, plain
 from warplens.machine import Machine, choose, fitting
 from warplens.machine.launch_limits import check_launch
@@ -157,7 +158,7 @@ class Target:
 
     def fresh_values(self) -> list[Any]:
         """The same with arrays of their own, which a kernel may change."""
-        return [a.copy() if isinstance(a, np.ndarray | Pitched) else a for a in self.values()]
+        return [a.copy() if isinstance(a, np.ndarray | Pitched | MappedArray) else a for a in self.values()]
 
     def _value(self, argument: Argument, place: int, size: int) -> Any:
         if isinstance(argument.source, int | float):

@@ -47,6 +47,9 @@ MEMORY: Mapping[str, MemoryOpcode] = {
     base: MemoryOpcode(space, action) for (space, action), bases in _OPCODES.items() for base in bases.split()
 }
 MBARRIERS = frozenset({"SYNCS", "ARRIVES"})  # barriers in shared memory (mbarrier); Nsight Compute counts no access
+# isa/bulk_copy.py: copies of a warp, and asynchronous stores to the blocks of a cluster; counted by themselves.
+BULK = frozenset({"UBLKCP", "UBLKRED", "UTMALDG", "UTMASTG", "UTMAREDG"})
+TO_CLUSTER = frozenset({"STAS", "REDAS"})
 EVERY_SPACE: tuple[MemorySpace, ...] = ("global", "local", "shared", "generic", "constant", "texture", "surface")
 EVERY_ACTION: tuple[Action, ...] = ("load", "store", "atomic", "reduction", "copy")
 IN_GLOBAL_MEMORY = frozenset({"texture", "surface"})  # spaces whose content is global memory

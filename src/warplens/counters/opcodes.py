@@ -66,8 +66,9 @@ def width(instruction: Instruction) -> int:
 CATEGORIES: dict[str, frozenset[str]] = {
     name: frozenset(opcodes.split())
     for name, opcodes in {
-        "main memory": "LDG STG LD ST ATOM ATOMG RED REDG LDGSTS LDL STL UBLKCP UBLKPF UTMALDG UTMASTG CCTL",
-        "shared memory": "LDS STS LDSM STSM ATOMS SYNCS LDGDEPBAR",
+        "main memory": "LDG STG LD ST ATOM ATOMG RED REDG LDGSTS LDL STL UBLKCP UBLKRED UBLKPF UTMALDG UTMASTG "
+        "UTMAREDG UTMAPF UTMACCTL UTMACMDFLUSH CCTL",
+        "shared memory": "LDS STS LDSM STSM ATOMS SYNCS LDGDEPBAR STAS REDAS",
         "constant memory": "LDC LDCU ULDC",
         "texture": "TEX TLD TLD4 TXD TXQ TMML SULD SUST SURED SUATOM",
         "integer": "IADD IADD3 IMAD IABS IDP IMNMX ISETP LEA LOP3 SHF SGXT BMSK BREV POPC FLO PRMT VIADD "

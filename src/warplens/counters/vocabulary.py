@@ -64,6 +64,11 @@ def opcode(*bases: str) -> Selection:
     return Selection(lambda site: site.base in bases or site.opcode in bases)
 
 
+def opcode_beginning(*starts: str) -> Selection:
+    """Instructions whose opcode begins so, with any modifiers behind: "UBLKCP.S.G"."""
+    return Selection(lambda site: f"{site.opcode}.".startswith(tuple(f"{start}." for start in starts)))
+
+
 def space(name: str) -> Selection:
     """Instructions that reached this memory."""
     return Selection(lambda site: name in site.spaces)

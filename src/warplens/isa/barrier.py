@@ -1,8 +1,9 @@
-"""Barriers in shared memory (mbarrier, cuda::barrier) without transaction counts, and cluster barriers.
+"""Barriers in shared memory (mbarrier, cuda::barrier), with transaction counts, and cluster barriers.
 
 An mbarrier is 8 bytes: bit 63 the phase, below it the arrivals still missing as 2^n - missing, so that the last one
-carries into the phase; and the number of threads as 2^n - threads, with which the next phase starts.  Where these
-stand was read off the code that the compiler makes of mbarrier.init and mbarrier.pending_count.
+makes 0; and the number of threads as 2^n - threads, with which the next phase starts.  Where these stand was read off
+the code that the compiler makes of mbarrier.init and mbarrier.pending_count.  From sm_90 on, between them: the bytes
+that have arrived less those that are expected (`barrier words` of measurements/h200/tensor_copies.csv).
 """
 
 from __future__ import annotations
@@ -12,20 +13,55 @@ from warplens.isa.dsl.lanes import U32, U64, Pred
 from warplens.isa.dsl.op import op
 from warplens.isa.dsl.warp_interface import Warp
 
+PHASE, MISSING, LEFT, THREADS = 63, 43, 21, 1  # the lowest bit of each, from sm_90 on
+MOST, MOST_BYTES = (1 << 20) - 1, (1 << 21) - 1
+
 
 def arrive(w: Warp, at: Address, count: U32) -> U64:
     return w.update(at, count.wide(), after_arrival)
 
 
 def after_arrival(old: U64, count: U64) -> U64:
-    """From sm_90 on: missing in bits 43 to 62, threads in bits 1 to 20."""
-    new = old + (count << 43)
-    return ((new ^ old) >> 63).ne(0).choose(new + ((old & 0x1F_FFFE) << 42), new)
+    return after(old, count)
 
 
 def after_leaving(old: U64, count: U64) -> U64:
-    """The thread arrives, and is not one of the next phase's."""
-    return after_arrival(old + (count << 1), count)
+    """The threads arrive, and are not among those of the next phase."""
+    return after(old, count, leaving=count)
+
+
+def after_bytes(old: U64, bytes: U64) -> U64:
+    """So many bytes have arrived."""
+    return after(old, bytes & 0, bytes)
+
+
+def after_expecting(old: U64, bytes: U64) -> U64:
+    """The phase waits for so many more bytes."""
+    return after(old, bytes & 0, -bytes)
+
+
+def after_arrival_expecting(old: U64, bytes: U64) -> U64:
+    """A thread arrives, and the phase waits for so many more bytes."""
+    return after(old, one_of(bytes), -bytes)
+
+
+def after_leaving_expecting(old: U64, bytes: U64) -> U64:
+    return after(old, one_of(bytes), -bytes, one_of(bytes))
+
+
+def one_of(value: U64) -> U64:
+    return value.like(1)
+
+
+def after(old: U64, arrivals: U64, bytes: U64 | int = 0, leaving: U64 | int = 0) -> U64:
+    """The phase is over, and the next begins, when nobody is missing and all bytes have arrived."""
+    threads = ((old >> THREADS) + leaving) & MOST
+    missing = ((old >> MISSING) + arrivals) & MOST
+    left = ((old >> LEFT) + bytes) & MOST_BYTES
+    over = missing.eq(0) & left.eq(0)
+    phase = (old >> PHASE) ^ over.u64()
+    missing = over.choose(threads, missing)
+    return (phase << PHASE) | (missing << MISSING) | (left << LEFT) | (threads << THREADS) | (old & 1)
 
 
 def after_arrival_sm80(old: U64, count: U64) -> U64:
@@ -44,19 +80,50 @@ def replaced(old: U64, value: U64) -> U64:
     return value
 
 
-@op("SYNCS.ARRIVE.TRANS64.A1T0", pipe="lsu", text="{to} = the barrier at {at}, at which each lane arrives")
+@op("SYNCS.ARRIVE.TRANS64.A1T0", "SYNCS.ARRIVE.TRANS64.RED.A1T0", pipe="lsu",
+    text="{to} = the barrier at {at}, at which each lane arrives")  # fmt: skip
 def syncs_arrive(w: Warp, at: Address, unused: U32) -> U64:
     return arrive(w, at, unused.like(1))
 
 
-@op("SYNCS.ARRIVE.TRANS64.ART0", pipe="lsu", text="{to} = the barrier at {at}, at which {count} arrive")
+@op("SYNCS.ARRIVE.TRANS64.ART0", "SYNCS.ARRIVE.TRANS64.RED.ART0", pipe="lsu",
+    text="{to} = the barrier at {at}, at which {count} arrive")  # fmt: skip
 def syncs_arrive_count(w: Warp, at: Address, count: U32) -> U64:
     return arrive(w, at, count)
 
 
-@op("SYNCS.ARRIVE.TRANS64.OPTOUT.A1T0", pipe="lsu", text="{to} = the barrier at {at}, which each lane leaves")
+@op("SYNCS.ARRIVE.TRANS64", "SYNCS.ARRIVE.TRANS64.RED", pipe="lsu",
+    text="{to} = the barrier at {at}, at which each lane arrives and expects {bytes} bytes")  # fmt: skip
+def syncs_arrive_expecting(w: Warp, at: Address, bytes: U32) -> U64:
+    return w.update(at, bytes.wide(), after_arrival_expecting)
+
+
+@op("SYNCS.ARRIVE.TRANS64.RED.A0TR", pipe="lsu", text="the barrier at {at} expects {bytes} bytes of each lane")
+def syncs_expect(w: Warp, at: Address, bytes: U32) -> U64:
+    return w.update(at, bytes.wide(), after_expecting)
+
+
+@op("SYNCS.ARRIVE.TRANS64.RED.A0TX", pipe="lsu", text="{bytes} bytes of each lane have arrived at the barrier at {at}")
+def syncs_complete(w: Warp, at: Address, bytes: U32) -> U64:
+    return w.update(at, bytes.wide(), after_bytes)
+
+
+@op("SYNCS.ARRIVE.TRANS64.OPTOUT", "SYNCS.ARRIVE.TRANS64.RED.OPTOUT", pipe="lsu",
+    text="{to} = the barrier at {at}, which each lane leaves, and which expects {bytes} bytes")  # fmt: skip
+def syncs_leave_expecting(w: Warp, at: Address, bytes: U32) -> U64:
+    return w.update(at, bytes.wide(), after_leaving_expecting)
+
+
+@op("SYNCS.ARRIVE.TRANS64.OPTOUT.A1T0", "SYNCS.ARRIVE.TRANS64.RED.OPTOUT.A1T0", pipe="lsu",
+    text="{to} = the barrier at {at}, which each lane leaves")  # fmt: skip
 def syncs_leave(w: Warp, at: Address, unused: U32) -> U64:
     return w.update(at, unused.like(1).wide(), after_leaving)
+
+
+@op("SYNCS.ARRIVE.TRANS64.OPTOUT.ART0", "SYNCS.ARRIVE.TRANS64.RED.OPTOUT.ART0", pipe="lsu",
+    text="{to} = the barrier at {at}, which {count} leave")  # fmt: skip
+def syncs_leave_count(w: Warp, at: Address, count: U32) -> U64:
+    return w.update(at, count.wide(), after_leaving)
 
 
 @op("SYNCS.PHASECHK.TRANS64", pipe="lsu", text="{to} = whether phase {phase} at {at} is over")

@@ -135,6 +135,11 @@ def depbar(w: Warp, scoreboard: Register, groups: int = 0, others: Special = NO_
     w.wait_for_copies(groups)
 
 
+@op("DEPBAR", pipe="lsu", text="wait for the scoreboards {scoreboards}")
+def depbar_all(w: Warp, scoreboards: Special) -> None:
+    """Nothing is pending: what a scoreboard tells of is done at once."""
+
+
 @op("LDL", pipe="lsu", text="{to} = {size} of local memory at {at}", ignores=CACHING)
 def ldl(w: Warp, at: Address, *, size: Size = "32") -> Data:
     return load(w, "local", at, size)
@@ -294,8 +299,3 @@ def membar(w: Warp) -> None:
 @op("CCTL", pipe="lsu", text="cache control", ignores="E IVALL PF2 PF1 IV RS WB U C DML2 PML2 RML2")
 def cctl(w: Warp, at: Address | None = None) -> None:
     w.fence()
-
-
-@op("UBLKPF.L2", pipe="uniform", text="L2 is asked for {words} times 16 bytes from {at}")
-def ublkpf(w: Warp, at: Address, words: U32) -> None:
-    """A hint (cp.async.bulk.prefetch): no result depends on it."""

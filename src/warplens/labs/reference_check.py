@@ -13,6 +13,7 @@ from warplens.errors import UsageError
 from warplens.labs.python_file import function, keywords, load, positional
 from warplens.launchspec.expression import Names
 from warplens.launchspec.lab_toml import RungEntry
+from warplens.launchspec.mapped_array import MappedArray
 from warplens.launchspec.pitched_array import Pitched
 
 FILE = "truth.py"
@@ -51,6 +52,7 @@ class ReferenceCheck:
 
 def seen(value: Any) -> Any:
     """An argument as passed to truth.py: a pitched array in the host's shape."""
+    value = value.array if isinstance(value, MappedArray) else value
     return value.array if isinstance(value, Pitched) else value
 
 

@@ -17,10 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warplens.core.tensor_map import BYTES
 from warplens.errors import UsageError
 from warplens.launchspec.element_type import ElementType, parse_element
 from warplens.launchspec.expression import Names, Number, evaluate, evaluate_call, evaluate_list, whole
 from warplens.launchspec.initializers import KINDS, InitialArray, Maker, plan
+from warplens.launchspec.mapped_array import MappedArray, mapped
 from warplens.launchspec.pitched_array import USUAL_ALIGNMENT, Pitched, padded, pitch_of
 from warplens.launchspec.struct_literal import STRUCTURE, structure
 
@@ -42,11 +44,12 @@ _ARRAY = re.compile(
 )
 _BARE_TYPE = re.compile(rf"{_TYPE}\s*", re.DOTALL)
 _PITCHED = re.compile(r"(?P<array>.*\S)(?:\s+|\s*:\s*)pitched", re.DOTALL)
+_MAPPED = re.compile(r"(?P<array>.*\S)(?:\s+|\s*:\s*)tensor_map\s*\((?P<box>.*)\)", re.DOTALL)
 _PITCH = re.compile(r"\bpitch\s*\(\s*(\w*)\s*\)")
 _FILE = re.compile(rf"file\s*[:\s]\s*(?P<path>.+?)(?:\s*[:\s]\s*{_TYPE})?", re.DOTALL)
 _POSSIBLE = (
     f"possible are arrays (KIND TYPE[SIZE], such as 'random f32[n]', with the kinds {', '.join(KINDS)}; "
-    "'random f32[h, w] pitched'), "
+    "'random f32[h, w] pitched', 'random f16[m, k] tensor_map(64, 64, swizzle=128)'), "
     "'file PATH', 'struct(f32 0.5, i32 n)', 'null', and numbers or expressions such as 'n / 2' or '3.5f'"
 )
 
@@ -60,15 +63,17 @@ class Argument:
     source  the array's maker; or the number; or a structure's bytes; or None for a null pointer
     bytes   of the array's memory, 0 for numbers and null pointers
     pitch   of a pitched array in bytes, 0 for everything else
+    taken   bytes of the parameter for an array: of its pointer, or its tensor map
     """
 
     text: str
     label: str | None
-    source: Callable[[], NDArray[Any] | Pitched] | Number | bytes | None
+    source: Callable[[], NDArray[Any] | Pitched | MappedArray] | Number | bytes | None
     bytes: int = 0
     pitch: int = 0
+    taken: int = _POINTER_BYTES
 
-    def make(self, size: int | None = None) -> NDArray[Any] | Pitched | np.generic | None:
+    def make(self, size: int | None = None) -> NDArray[Any] | Pitched | MappedArray | np.generic | None:
         """The array, the number or None (a null pointer), the same at every call.
 
         `size` is the parameter's in bytes.  Without it whole numbers take 4 bytes if they fit, else 8, and
@@ -78,9 +83,10 @@ class Argument:
             return scalar(self.source, _natural_size(self.source) if size is None else size)
         if isinstance(self.source, bytes):
             return _whole_structure(self.source, size)
-        if size not in (None, _POINTER_BYTES):
+        if size not in (None, self.taken):
+            what = "pointer" if self.taken == _POINTER_BYTES else "tensor map"
             raise UsageError(
-                f"'{self.text}' is a pointer of {_POINTER_BYTES} bytes, and the kernel's parameter here has "
+                f"'{self.text}' is a {what} of {self.taken} bytes, and the kernel's parameter here has "
                 f"{size}; possible is a number"
             )
         if self.source is None:
@@ -108,6 +114,8 @@ def parse_argument(
         labelled = _LABEL.fullmatch(text.strip())
         label, body = (labelled[1], labelled[2].strip()) if labelled else (None, text.strip())
         body = _PITCH.sub(partial(_pitch_called, pitches or {}), body)
+        if (found := _MAPPED.fullmatch(body)) and (array := _ARRAY.fullmatch(found["array"])):
+            return _mapped(body, label, array, found["box"], names or {}, position)
         if (found := _PITCHED.fullmatch(body)) and (array := _ARRAY.fullmatch(found["array"])):
             return _pitched(body, label, array, names or {}, position, alignment)
         source, size = _source(body, names or {}, position, folder or Path())
@@ -156,7 +164,7 @@ def variable_value(
             raise UsageError(f"it has {size} bytes: set it to an array, such as 'full({source}) f32[{size // 4}]'")
         return source
     value = Argument(text, None, source, made).make(None if made or source is None else size)
-    if value is None or isinstance(value, Pitched):
+    if value is None or isinstance(value, Pitched | MappedArray):
         raise UsageError("a variable is set to an array or a number, not to null")
     return value
 
@@ -238,6 +246,25 @@ def _pitched(
     _check_bytes(size)
     row_axes = 1 if element.lanes == 1 else 2
     return Argument(body, label, lambda: padded(maker(), alignment, row_axes), size, pitch)
+
+
+def _mapped(body: str, label: str | None, found: re.Match[str], box: str, names: Names, position: int) -> Argument:
+    """The box in the order of the array's axes, then what else a map says."""
+    maker, size = _array(found, names, position)
+    values, keywords = evaluate_call(box, names)
+    known = {name: whole(box, keywords.pop(name, 0)) for name in ("swizzle", "interleave", "l2_promotion", "nan")}
+    if keywords:
+        raise UsageError(f"a tensor map has no {', '.join(keywords)}; possible are {', '.join(known)}")
+    scalar, sizes = parse_element(found["type"]).scalar, tuple(whole(box, value) for value in values)
+
+    def make() -> MappedArray:
+        return mapped(
+            maker(), sizes, swizzle=known["swizzle"], interleave=known["interleave"],
+            fill="nan" if known["nan"] else "zero", l2_promotion=known["l2_promotion"],
+            element_type="bf16" if scalar == "bf16" else "",
+        )  # fmt: skip
+
+    return Argument(body, label, make, size, taken=BYTES)
 
 
 def _array(found: re.Match[str], names: Names, position: int) -> tuple[Maker, int]:

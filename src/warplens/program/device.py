@@ -44,6 +44,9 @@ FAULTS = {
     "DEADLOCK": Status.TIMEOUT,
     "BAD_JUMP": Status.INVALID_PC,
     "DRIVER": Status.ASSERT,
+    "NO_TENSOR_MAP": Status.ILLEGAL_INSTRUCTION,
+    "BOX_AHEAD": Status.ILLEGAL_INSTRUCTION,
+    "UNALIGNED_BOX": Status.ILLEGAL_INSTRUCTION,
 }
 """What a program sees of a fault, by its kind; of the others, "unspecified launch failure"."""
 COPIES = {1: "host to device", 2: "device to host", 3: "device to device", 5: "fill"}  # shim/copy.c

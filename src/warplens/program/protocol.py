@@ -26,6 +26,7 @@ class Operation(IntEnum):
     MISSING = 9
     LINK = 10
     TEXTURE = 11
+    TENSOR_MAP = 12
     API_ERROR = 64
 
 
@@ -49,6 +50,7 @@ class Status(IntEnum):
     """Status: codes of cudaError_t and CUresult."""
 
     SUCCESS = 0
+    INVALID_VALUE = 1
     OUT_OF_MEMORY = 2
     INVALID_CONFIGURATION = 9
     INVALID_IMAGE = 200
@@ -78,6 +80,7 @@ LAUNCHED = Struct("<qdiIII")
 TOUCHED = Struct("<QII")
 OCCUPANCY = Struct("<IIII")
 WORD = Struct("<i")
+TENSOR_MAP = Struct("<10Q16I7i3I")
 CHECKS = Struct("<ii")  # behind the greeting
 API_ERROR = Struct("<II")
 

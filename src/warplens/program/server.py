@@ -40,6 +40,7 @@ from warplens.program.protocol import (
     receive,
 )
 from warplens.program.shim_library import library
+from warplens.program.tensor_maps import encoded
 from warplens.report.program_view import ProgramView
 
 SIGNALLED = 128  # a shell adds this to the signal that ended a program
@@ -233,6 +234,8 @@ class Server:
                 return device.link(payload)
             case Operation.TEXTURE:
                 return device.texture(payload)
+            case Operation.TENSOR_MAP:
+                return encoded(payload)
             case Operation.UNLOAD:
                 return device.unload(named(payload)[0])
         raise UnknownOperation(operation)

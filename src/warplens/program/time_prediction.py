@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from warplens.core.metric import Metric
-from warplens.errors import Unpredictable, UsageError
+from warplens.errors import Unpredictable, UnsupportedInstruction, UsageError
 from warplens.machine import Machine
 from warplens.model import Prediction
 from warplens.program.arena import BASE, BYTES, GRANULARITY, WORD_BYTES
@@ -134,7 +134,7 @@ class TimePredictor:
     def _predicted(self, run: Run) -> LaunchTime:
         try:
             made = run.predict()
-        except (Unpredictable, UsageError) as reason:
+        except (Unpredictable, UnsupportedInstruction, UsageError) as reason:  # blocks in clusters are not predicted
             return self._least(run, str(reason))
         return LaunchTime(
             made.time_us, made.low_us, made.high_us, made.limit, metrics=dict(made.metrics), prediction=made

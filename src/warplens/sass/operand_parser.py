@@ -38,6 +38,7 @@ CONSTANT = re.compile(
 )
 MISPLACED = re.compile(r"(\w)desc,\[")  # so nvdisasm prints it for sm_80 after a load with a cache policy
 ADDRESS = re.compile(r"(?:desc\[\w+\])?\[(?P<inside>[^\]]+)\]")
+POLICY = re.compile(r"desc\[UR\d+\]")  # how the caches treat a bulk copy
 TERM = re.compile(rf"(?P<register>U?R(?:\d+|Z))(?P<suffix>(?:\.\w+)*)|(?P<number>{NUMBER})")
 DESCRIPTOR = re.compile(r"(?<=\])(?=\[)")
 PARTS = re.compile(r",(?![^\[]*\])(?![^{]*\})")  # not the commas inside brackets and braces: {3,2}
@@ -77,6 +78,7 @@ def parse_operands(
     if "@" in text:
         text = CODE_ADDRESS.sub(lambda match: _half_of_address(match, functions), text)
     pieces = [part.strip() for piece in PARTS.split(text) for part in _two_addresses(piece)] if text else []
+    pieces = [piece for piece in pieces if not POLICY.fullmatch(piece)]
     operands = [_operand(piece) for piece in pieces]
     if pieces and (base in JUMPS | RELATIVE_JUMPS or opcode in JUMPS):
         operands[-1] = _place(base, pieces[-1], operands[-1], offset, functions)

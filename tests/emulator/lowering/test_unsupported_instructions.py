@@ -7,19 +7,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from helpers.kernel_launches import kernel, written
+from helpers.kernel_launches import written
 from warplens.errors import UnsupportedInstruction
 
 TEXTURE = "__global__ void k(cudaTextureObject_t t, float *o) {\n o[0] = tex1Dfetch<float>(t, 3); }"
 GRADIENTS = "__global__ void k(cudaTextureObject_t t, float4 *o) { o[0] = tex3DGrad<float4>(t, 1, 2, 3, o[1], o[2]); }"
 FORMATTED = """__global__ void k(cudaSurfaceObject_t t, float *o) {
  asm volatile("sust.p.2d.b32.trap [%0, {%1,%1}], {%2};" :: "l"(t), "r"(1), "f"(o[0])); }"""
-BULK = """__global__ void k(char *g, float *o) { __shared__ alignas(128) char s[16];
- unsigned a = __cvta_generic_to_shared(s);
- asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], 16;" :: "l"(g), "r"(a)); o[0] = 1; }"""
-TRANSACTIONS = """__global__ void k(char *g, float *o) { __shared__ unsigned long long b;
- unsigned a = __cvta_generic_to_shared(&b);
- asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], 16;" :: "r"(a)); o[0] = 1; }"""
 VOLTA = """__global__ void k(unsigned *a, float *o) { float d[8] = {};
  asm volatile("mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%0,%1,%2,%3,%4,%5,%6,%7},{%8,%8},{%8,%8},"
   "{%0,%1,%2,%3,%4,%5,%6,%7};" : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]),
@@ -38,8 +32,6 @@ NO_COMPLETE = """__global__ void k(char *g, float *o) { __shared__ unsigned long
     [
         (GRADIENTS, r"k calls __cuda_syscall_tex_grad_3d_v4_f32_f32, with which .* by gradients: that is not emulated"),
         (FORMATTED, r"SUST\.P.*:2\): surface instructions of this form are not emulated"),
-        (BULK, r"UBLKCP.*:3\): bulk copies by the tensor memory accelerator \(TMA\) are not emulated"),
-        (TRANSACTIONS, r"SYNCS\.ARRIVE\.TRANS64 .*:3\): mbarriers that count transactions .* are not emulated"),
     ],
 )
 def test_told(source: str, told: str) -> None:
@@ -62,11 +54,4 @@ def test_told_of_an_architecture(source: str, target: str, told: str) -> None:
     out = np.zeros(8, np.float32)
     with pytest.raises(UnsupportedInstruction, match=told):
         written('extern "C" ' + source, "k", target).launch(2, 32, np.zeros(32, np.uint32), out)
-    assert not out.any()
-
-
-def test_bulk_copies_of_a_whole_file() -> None:
-    out = np.zeros(64, np.int32)
-    with pytest.raises(UnsupportedInstruction, match="transactions"):
-        kernel("k36_tma_wgmma.cu", "mb", "sm_90").launch(2, 32, np.zeros(1024, np.int8), out, 32)
     assert not out.any()

@@ -230,7 +230,7 @@ class AbstractWarp(PredicateFile):
     branch = branch_any = jump = call = exit = trap = _nothing
     converge = converge_by_mask = collect = end_collective = block_barrier = fence = waits_until = _nothing
     commit_copies = wait_for_copies = _nothing
-    store_surface = reduce_surface = _nothing
+    store_surface = reduce_surface = bulk_copy = tensor_copy = _nothing
     cluster_arrive = cluster_wait = _nothing
 
 

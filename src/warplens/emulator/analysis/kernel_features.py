@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from warplens.core.program import Immediate, Program, Register
+from warplens.core.program import Constant, Immediate, Program, Register
 from warplens.emulator.analysis.operands import named
 from warplens.emulator.state.structs import BARRIERS
 
@@ -30,6 +30,15 @@ def barriers_of(program: Program) -> int:
                 return BARRIERS
             highest = max(highest, first.bits)
     return min(highest + 1, BARRIERS)
+
+
+def reads_constant(program: Program, offset: int | None) -> bool:
+    """Whether an instruction names this place of constant bank 0."""
+    return offset is not None and any(
+        isinstance(operand, Constant) and operand.bank == 0 and operand.offset == offset
+        for instruction in program.instructions
+        for operand in instruction.operands
+    )
 
 
 def highest(program: Program) -> dict[str, int]:

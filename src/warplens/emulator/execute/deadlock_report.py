@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from ctypes import string_at
 from dataclasses import dataclass
 
 from warplens.core.program import Program
 from warplens.emulator.execute.fault_report import place
+from warplens.emulator.state.abi import shared_base
 from warplens.emulator.state.structs import (
     ALL_THREADS,
     FULL_WARP,
     INSTRUCTION,
+    MBARRIERS_KEPT,
     WAIT_SLOTS,
     WARPSYNC,
     BlockState,
     WarpState,
 )
+from warplens.isa.barrier import LEFT, MISSING, MOST, MOST_BYTES
 
 MAX_PLACES = 12  # in the report; a block has at most 32 warps, most of which wait at the same place
 
@@ -65,6 +69,20 @@ def format_waits(block: BlockState, warps: Sequence[WarpState], program: Program
     if len(alike) > MAX_PLACES:
         lines.append(f"  and {len(alike) - MAX_PLACES} other places")
     return "\n".join(lines)
+
+
+def format_mbarrier(block: BlockState, warp: WarpState, program: Program) -> str:
+    """What is missing at the mbarrier that a warp waits for, and what last changed it; "" if it is not known."""
+    address, kept = warp.mbarrier, (warp.mbarrier >> 3) % MBARRIERS_KEPT
+    offset = (address & 0xFF_FFFF) - shared_base(program.arch)
+    if offset < 0 or block.mbarriers[kept] != address or address >> 24 not in (0, block.rank):
+        return ""
+    word = int.from_bytes(string_at(block.shared + offset, 8), "little")
+    arrivals, bytes = -(word >> MISSING) & MOST, -(word >> LEFT) & MOST_BYTES
+    wanting = [f"{arrivals} arrival{'s' * (arrivals != 1)}"] * bool(arrivals) + [f"{bytes:,} bytes"] * bool(bytes)
+    last = place(program, program.instructions[block.mbarriers_changed_at[kept]])
+    missing = f"{' and '.join(wanting)} missing" if wanting else "it is in another phase"
+    return f"{missing}\n  it was last changed at {last}"
 
 
 def format_lanes(mask: int) -> str:

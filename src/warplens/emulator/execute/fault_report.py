@@ -4,20 +4,36 @@ from __future__ import annotations
 
 from warplens.core.demangle import demangled, plain_name
 from warplens.core.launch import Launch
+from warplens.core.memory_opcodes import BULK
 from warplens.core.program import Constant, Instruction, Program
 from warplens.emulator.access.site import SPACES
 from warplens.emulator.memory.device_memory import DeviceMemory
 from warplens.emulator.state import abi
 from warplens.emulator.state.structs import FaultKind, WorkerEnv
 from warplens.errors import KernelFault
+from warplens.sass.flow_graph import WAITS
 
-ACTIONS = {"LDGSTS": "copy", "LD": "read", "ST": "write", "ATOM": "atomic", "RED": "atomic"}
+ACTIONS = {
+    "LDGSTS": "copy",
+    "UBLKRED": "reduction",
+    "UTMAREDG": "reduction",
+    "UBLK": "copy",
+    "UTMA": "copy",
+    "LD": "read",
+    "ST": "write",
+    "ATOM": "atomic",
+    "RED": "atomic",
+}
 """Memory action of an instruction, by the start of its opcode."""
 
 
-OF_TEXTURES = {
+OF_DESCRIPTORS = {
     FaultKind.NO_TEXTURE: "the handle is that of no texture or surface object, or its memory has been freed",
     FaultKind.OFF_SURFACE: "out-of-bounds surface access: beyond the edges of the surface (cudaBoundaryModeTrap)",
+    FaultKind.NO_TENSOR_MAP: "no tensor map for this: of another rank, im2col for a tile, or of a type not reduced so",
+    FaultKind.MISPLACED_BOX: "misaligned box: its address in shared memory is not a multiple of 128",
+    FaultKind.BOX_AHEAD: "a box is stored at a negative coordinate, or its bounding box reaches beyond the tensor",
+    FaultKind.UNALIGNED_BOX: "misaligned box: its coordinate in dimension 0 is not at a multiple of 16 bytes",
 }
 
 
@@ -44,7 +60,8 @@ def format_fault(
 ) -> KernelFault:
     """The exception for a recorded fault.
 
-    hung     wait list of a hung block's warps;  syscall: the message of a system call that failed
+    hung     wait list of a hung block's warps, or what is missing at an mbarrier
+    syscall  the message of a system call that failed
     """
     fault = env.fault
     kind = FaultKind(fault.kind)
@@ -54,7 +71,14 @@ def format_fault(
     instruction = program.instructions[min(fault.instruction, len(program.instructions) - 1)]
     lane = (fault.lanes & -fault.lanes).bit_length() - 1 if fault.lanes else 0
     thread_text = f"block {block}, thread {thread(launch, fault.warp, lane)}"
+    if instruction.base in BULK:  # of a warp
+        thread_text = f"block {block}, warp {fault.warp}"
     where = place(program, instruction)
+    if kind is FaultKind.BUDGET and WAITS in instruction.modifiers:
+        return KernelFault(
+            f"{demangled(program.name)} hangs: a phase of an mbarrier is never over{f': {hung}' if hung else ''}\n"
+            f"  waited for at {where}\n  in {thread_text}"
+        )
     if kind is FaultKind.BUDGET:
         return KernelFault(
             f"endless loop? a warp executed more than {budget:,} instructions and spins at {where} ({thread_text}); "
@@ -70,8 +94,8 @@ def format_fault(
         return KernelFault(f"{syscall}\n  at {where}\n  in {thread_text}")
     if kind is FaultKind.BAD_JUMP:
         return KernelFault(f"jump to an address that is not code, from {where} ({thread_text})")
-    if kind in OF_TEXTURES:
-        return KernelFault(f"{OF_TEXTURES[kind]}\n  at {where}\n  in {thread_text}")
+    if kind in OF_DESCRIPTORS:
+        return KernelFault(f"{OF_DESCRIPTORS[kind]}\n  at {where}\n  in {thread_text}")
     address = fault.address[lane]
     return KernelFault(f"{_access(fault, instruction, address, memory)}\n  at {where}\n  in {thread_text}")
 
@@ -104,7 +128,7 @@ def _action(instruction: Instruction) -> str:
 def _access(fault: object, instruction: Instruction, address: int, memory: DeviceMemory) -> str:
     size, space = fault.bytes, SPACES[fault.space]  # type: ignore[attr-defined]
     lanes = int(fault.lanes).bit_count()  # type: ignore[attr-defined]
-    many = f" ({lanes} lanes of the warp)" if lanes > 1 else ""
+    many = f" ({lanes} lanes of the warp)" if lanes > 1 and instruction.base not in BULK else ""
     length, what = f"{size} byte{'s' * (size > 1)}", _action(instruction)
     if address % size:
         return f"misaligned {space} {what} of {length} at {address:#x}: not a multiple of {size}{many}"

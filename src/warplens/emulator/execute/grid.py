@@ -21,7 +21,7 @@ from warplens.core.launch import Launch
 from warplens.core.program import Program
 from warplens.emulator.analysis.order_dependence import dependence
 from warplens.emulator.execute import syscalls
-from warplens.emulator.execute.deadlock_report import format_waits
+from warplens.emulator.execute.deadlock_report import format_mbarrier, format_waits
 from warplens.emulator.execute.fault_report import format_fault
 from warplens.emulator.execute.grid_sample import Sample, sample_of
 from warplens.emulator.execute.launch_counts import LaunchTrace
@@ -337,7 +337,14 @@ class GridExecution:
         if error is None:
             self.memory.written = frozenset(range(len(self.memory.allocations)))
             state, program = self.state, self.state.plan.program
-            hung = format_waits(*worker.hung(), program) if worker.env.fault.kind == FaultKind.DEADLOCK else ""
+            hung = ""
+            if worker.env.fault.kind in (FaultKind.DEADLOCK, FaultKind.BUDGET):
+                block, warps = worker.hung()
+                deadlock = worker.env.fault.kind == FaultKind.DEADLOCK
+                hung = (
+                    format_waits(block, warps, program) if deadlock
+                    else format_mbarrier(block, warps[worker.env.fault.warp], program)
+                )  # fmt: skip
             budget, message = state.configuration.budget, worker.driver.fault
             error = format_fault(worker.env, program, state.launch, self.memory, budget, hung, message)
             error.printed, error.kind = syscalls.output([worker.driver]), FaultKind(worker.env.fault.kind).name

@@ -10,7 +10,7 @@ import numpy as np
 from warplens.core.cubin import Kernel
 from warplens.core.launch import Launch
 from warplens.core.program import Program
-from warplens.emulator.analysis.kernel_features import highest
+from warplens.emulator.analysis.kernel_features import highest, reads_constant
 from warplens.emulator.execute import syscalls
 from warplens.emulator.execute.launch_request import LaunchRequest
 from warplens.emulator.execute.launch_state import LaunchState, WorkerConfiguration
@@ -31,8 +31,10 @@ def prepare(request: LaunchRequest, checks: Checks) -> tuple[LaunchState, Heap]:
     code = known(kernel, request.program, bool(checks))
     barrier = memory.allocate("the grid's barrier", np.zeros(64, np.uint8)) if launch.cooperative else 0
     heap = memory.place_heap() if {"malloc", "free"} & set(kernel.externs) else None
+    own = np.frombuffer(request.parameters, np.uint8)
+    parameters = memory.allocate("the kernel's parameters", own) if code.addresses_parameters else 0
     initial = kernel.constants.get(0, b"")
-    first = abi.launch_block(kernel.arch, initial, launch, request.multiprocessors, barrier, kernel.cluster)
+    first = abi.launch_block(kernel.arch, initial, launch, request.multiprocessors, barrier, kernel.cluster, parameters)
     configuration = WorkerConfiguration(
         code.plan,
         launch,
@@ -55,11 +57,13 @@ class KernelSetup:
     """Kernel setup: what launches need of a program, computed once: the scan takes as long as the rest of setup.
 
     stride   bytes of a warp's record;  calls: whether it calls functions
+    addresses_parameters  whether it takes the address of its parameters
     """
 
     plan: CounterLayout
     stride: int
     calls: bool
+    addresses_parameters: bool
 
 
 _known: dict[tuple[str, bytes, bool], KernelSetup] = {}  # by machine code: its latest program
@@ -70,7 +74,8 @@ def known(kernel: Kernel, program: Program, checked: bool = False) -> KernelSetu
     found = _known.get(name)
     if found is None or found.plan.program is not program:  # it may have other source lines
         calls = any(i.base == "CALL" for i in program.instructions)
-        found = _known[name] = KernelSetup(CounterLayout(program), saved_bytes(program), calls)
+        addresses = reads_constant(program, abi.bank0(kernel.arch).parameters)
+        found = _known[name] = KernelSetup(CounterLayout(program), saved_bytes(program), calls, addresses)
     return found
 
 

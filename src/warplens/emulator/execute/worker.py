@@ -87,7 +87,7 @@ class Worker:
     def hung(self) -> tuple[BlockState, list[WarpState]]:
         """The block in which a fault was recorded, and its warps."""
         place = list(self.env.fault.ctaid)
-        for context in (self.context, *self.waiting):
+        for context in (*self.waiting, self.context):  # one that has not begun has a place of its own, too
             if list(context.block.ctaid) == place:
                 break
         step, count = self.launch_state.configuration.stride, self.launch_state.launch.warps_per_block

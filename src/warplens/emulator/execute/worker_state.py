@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warplens.core.counts import LONG_WARP
+from warplens.emulator.bulk.box_walk import walk_code
 from warplens.emulator.execute.launch_state import WorkerConfiguration, thread_indices
 from warplens.emulator.instrument.findings import FindingTable
 from warplens.emulator.instrument.instrumentation import unit
@@ -199,6 +200,8 @@ class WorkerState:
         self.env.buffer_count = len(memory.allocations)
         memory.describe_all(self.buffers)
         self._bind_textures(memory)
+        if any(i.base.startswith("UTMA") for i in self.configuration.plan.program.instructions):
+            self.env.begin_box, self.env.advance_box = walk_code()
 
     def _bind_textures(self, memory: DeviceMemory) -> None:
         """Binds the descriptors, and the code for them where there are any."""

@@ -13,6 +13,7 @@ from warplens.emulator.analysis.abstract_interpreter import affine_thread_index
 from warplens.emulator.codegen.emitter import LlvmEmitter
 from warplens.emulator.codegen.structured_builder import function, i32, i64
 from warplens.emulator.codegen.vector_types import I32, I64, LANES
+from warplens.emulator.lowering.bulk_ops import BulkOps
 from warplens.emulator.lowering.codegen_context import CodegenContext
 from warplens.emulator.lowering.control_flow import ControlFlow
 from warplens.emulator.lowering.cross_lane import match_routine, reduced, shuffled
@@ -54,6 +55,8 @@ class LaneOps(InstructionContext):
         self.fetch, self.texture_size = textures.fetch, textures.texture_size
         self.load_surface, self.store_surface = textures.load_surface, textures.store_surface
         self.reduce_surface = textures.reduce_surface
+        bulk = BulkOps(self)
+        self.bulk_copy, self.tensor_copy = bulk.bulk_copy, bulk.tensor_copy
         flow = ControlFlow(self)
         self.branch, self.branch_any, self.branch_unless_mask = flow.branch, flow.branch_any, flow.branch_unless_mask
         self.jump, self.call, self.exit, self.trap = flow.jump, flow.call, flow.exit, flow.trap

@@ -11,7 +11,12 @@ from warplens import llvm
 from warplens.core.program import Address, Register
 from warplens.emulator.access import access_emission, outlined
 from warplens.emulator.access.async_copy import copy_routine
-from warplens.emulator.access.atomic_access import atomic_routine, compare_and_store_routine, update_routine
+from warplens.emulator.access.atomic_access import (
+    atomic_routine,
+    compare_and_store_routine,
+    note_mbarrier,
+    update_routine,
+)
 from warplens.emulator.access.site import V32, AccessSite
 from warplens.emulator.analysis.affine import AffineValue, HighWord
 from warplens.emulator.codegen.structured_builder import i32, i64
@@ -20,7 +25,7 @@ from warplens.emulator.instrument.race_state import Ordering
 from warplens.emulator.lowering.instruction_context import InstructionPart
 from warplens.emulator.state import abi
 from warplens.emulator.state.counter_layout import COLUMNS, GENERIC_BYTES
-from warplens.emulator.state.structs import BlockState
+from warplens.emulator.state.structs import BlockState, WarpState
 from warplens.isa.barrier import unchanged
 from warplens.isa.dsl.lanes import U32, U64, Pred
 from warplens.isa.dsl.warp_interface import AtomicOperation, Data, Space, Update
@@ -214,6 +219,11 @@ class MemoryOps(InstructionPart):
         address = self.address("shared", at)
         watch = self.f.t.watch
         watch.access(self._site(), "shared", address, 8, "atomic")
+        first = self.b.extract_element(address, self.c.first_lane())
+        if becomes is unchanged:
+            self.code.store(first, WarpState, self.f.warp, "mbarrier")
+        else:
+            note_mbarrier(self.code, self.f.block, first, self.f.number(self.at.index))
         if becomes is unchanged:
             watch.wait_at_mbarrier(self.code, self.f.block, self.f.warp, self.c.active_mask)
         else:

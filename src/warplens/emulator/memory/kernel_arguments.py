@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any
 
@@ -12,11 +12,17 @@ from numpy.typing import NDArray
 
 from warplens.compiler.parameter_type import ParameterType
 from warplens.core.cubin import Kernel, Parameter
+from warplens.core.tensor_map import BYTES
 from warplens.emulator.memory.argument_conversion import check_elements, number_bytes
 from warplens.emulator.memory.buffer_pool import address
 from warplens.emulator.memory.device_memory import DeviceMemory
 from warplens.errors import UsageError
+from warplens.launchspec.mapped_array import MappedArray
 from warplens.launchspec.pitched_array import Pitched
+
+POINTER = 8, "an array", "a pointer"
+TENSOR_MAP = BYTES, "a tensor map", f"a CUtensorMap of {BYTES}"
+"""Bytes of a parameter for an array, what is given, and what the kernel should take."""
 
 
 @dataclass(frozen=True)
@@ -47,24 +53,28 @@ def pass_arguments(
         if said:
             label += f" ({said})"
         shown = f"{label} ({kind.name})" if kind.name and not said else label
-        value = given.storage if isinstance(given, Pitched) else given
+        value = given.storage if isinstance(given, Pitched | MappedArray) else given
         if isinstance(value, np.ndarray) and value.ndim > 0:
-            _check_array(value, parameter, shown)
-            check_elements(given.dtype, kind, shown)
+            if not isinstance(given, MappedArray):
+                check_elements(given.dtype, kind, shown)
+            _check_array(value, parameter, TENSOR_MAP if isinstance(given, MappedArray) else POINTER, shown)
             identity = (address(value), value.nbytes)
             if identity not in known:
                 arrays.append((value, len(memory.allocations)))
                 known[identity] = memory.allocate(label, value, identity[0])
             data = known[identity].to_bytes(8, "little")
+            if isinstance(given, MappedArray):
+                data = replace(given.layout, address=known[identity]).encode()
         else:
             data = number_bytes(value, parameter.size, kind, shown)
         block[parameter.offset : parameter.offset + parameter.size] = data
     return PassedArguments(bytes(block), tuple(arrays))
 
 
-def _check_array(value: NDArray[Any], parameter: Parameter, label: str) -> None:
-    if parameter.size != 8:
-        raise UsageError(f"{label} is an array, but the kernel takes {parameter.size} bytes there, not a pointer")
+def _check_array(value: NDArray[Any], parameter: Parameter, form: tuple[int, str, str], label: str) -> None:
+    size, given, wanted = form
+    if parameter.size != size:
+        raise UsageError(f"{label} is {given}, but the kernel takes {parameter.size} bytes there, not {wanted}")
     if value.dtype.hasobject:
         raise UsageError(f"{label} holds Python objects; arrays of numbers are possible")
     if not value.flags.c_contiguous:

@@ -50,12 +50,14 @@ class ConstantBank0:
     multiprocessors: int
     clusters: ClusterWindows | None
     grid_barrier: int  # the high word first; from sm_100 on 0xa0 less for each block of a cluster
+    parameters: int | None = None  # the address of the kernel's parameters in global memory (__grid_constant__)
 
 
 _VOLTA = ConstantBank0(0x0, 0xC, 0x28, 0x18, 0x20, 0x2C, 0x114, 0x10C, None, 0x8C)
-_HOPPER = replace(_VOLTA, clusters=ClusterWindows(0x140, 0x144, 0x150, 0x15C, 0x188), grid_barrier=0x44)
+_HOPPER_CLUSTERS = ClusterWindows(0x140, 0x144, 0x150, 0x15C, 0x188)
+_HOPPER = replace(_VOLTA, clusters=_HOPPER_CLUSTERS, grid_barrier=0x44, parameters=0x198)
 _BLACKWELL_CLUSTERS = ClusterWindows(0x36C, 0x2A0, 0x2B0, 0x2C0, 0x2CC)
-_BLACKWELL = ConstantBank0(0x360, 0x370, 0x37C, None, 0x2F8, 0x2AC, 0x16C, 0x2D0, _BLACKWELL_CLUSTERS, 0x254)
+_BLACKWELL = ConstantBank0(0x360, 0x370, 0x37C, None, 0x2F8, 0x2AC, 0x16C, 0x2D0, _BLACKWELL_CLUSTERS, 0x254, 0x348)
 
 
 def bank0(arch: str) -> ConstantBank0:
@@ -71,10 +73,11 @@ def shared_base(arch: str) -> int:
 
 @lru_cache(16)
 def launch_block(
-    arch: str, initial: bytes, launch: Launch, multiprocessors: int, grid_barrier: int, cluster: Dim3 = (1, 1, 1)
-) -> bytes:
+    arch: str, initial: bytes, launch: Launch, multiprocessors: int, grid_barrier: int, cluster: Dim3 = (1, 1, 1),
+    parameters: int = 0,
+) -> bytes:  # fmt: skip
     """Constant bank 0 of a launch, without the parameters.  grid_barrier: address of the counter of grid.sync(); 0
-    makes it trap."""
+    makes it trap.  parameters: their address in global memory, 0 if the kernel does not take it."""
     bank = bytearray(initial.ljust(BANK_BYTES, b"\0"))
     place = bank0(arch)
 
@@ -90,6 +93,7 @@ def launch_block(
     put(place.dynamic_shared, launch.shared)
     put(place.multiprocessors, multiprocessors)
     put(place.grid_barrier, grid_barrier >> 32, grid_barrier & 0xFFFFFFFF)
+    put(place.parameters, parameters & 0xFFFFFFFF, parameters >> 32)
     if place.clusters is not None:  # without clusters, each block is one (seen on an H200)
         clusters = place.clusters
         put(clusters.given, cluster != (1, 1, 1))

@@ -10,6 +10,7 @@ WAIT_SLOTS = 19  # B0 to B15, WARPSYNC, WARPSYNC.ALL, WARPSYNC.COLLECTIVE
 WARPSYNC, FULL_WARP, COLLECTIVE = 16, 17, 18
 BARRIERS = 17  # 16 of BAR, and the cluster's
 ALL_THREADS = -1
+MBARRIERS_KEPT = 64  # of a block, for the report of one that hangs; a multiple of 2
 # A pc, as the stack and resume_pc hold it: the number of an instruction, and these bits.
 WHOLE = 1 << 20  # the copy of the code for a whole warp
 INSTRUCTION = WHOLE - 1
@@ -49,6 +50,10 @@ class FaultKind(IntEnum):
     WRAPPED = 10  # no kernel fault: an index left 32 bits, which compiled code assumes cannot happen
     NO_TEXTURE = 11  # a handle of no texture or surface object, or one whose memory is freed
     OFF_SURFACE = 12  # beyond the edges of a surface, in trap mode
+    NO_TENSOR_MAP = 13  # 128 bytes that are no map of these dimensions
+    MISPLACED_BOX = 14  # in shared memory, not at a multiple of 128 bytes
+    UNALIGNED_BOX = 15  # in the tensor, not at a multiple of 16 bytes
+    BOX_AHEAD = 16  # stored where the tensor has not begun
 
 
 class Fault(c.Structure):
@@ -134,6 +139,8 @@ class WorkerEnv(c.Structure):
         ("locate_surface", c.c_void_p),
         ("longest_warp", c.c_int64),  # instructions of the longest warp that is done, in loops; LONG_WARP at first
         ("longest_block", c.c_int64),  # number of its block; -1 at first
+        ("begin_box", c.c_void_p),  # machine code (emulator/bulk)
+        ("advance_box", c.c_void_p),
         ("fault", Fault),
     ]
 
@@ -173,6 +180,8 @@ class BlockState(c.Structure):
         ("lanes", c.c_int32 * BARRIERS),  # that contributed a predicate
         ("reduction", c.c_int32),  # of the last reducing barrier: a Reduce
         ("result", c.c_int32 * 2),  # its count, and whether all or any were true
+        ("mbarriers", c.c_uint32 * MBARRIERS_KEPT),  # addresses of some, and which instruction last changed each
+        ("mbarriers_changed_at", c.c_int32 * MBARRIERS_KEPT),
     ]
 
 
@@ -263,6 +272,7 @@ class WarpState(c.Structure):
         ("reissued", c.c_uint32),  # lanes that reissue an instruction already counted; cleared on entry
         ("parked", c.c_int32),  # splits at block barriers; set by BAR, cleared when the barrier opens
         ("cluster_phase", c.c_int32),  # of the cluster's barrier at the warp's last arrival
+        ("mbarrier", c.c_uint32),  # at whose phase it last looked: an address
         ("yielding", YieldState),
         ("barriers", BarrierState),
         ("resume_pc", c.c_int32 * 32),  # of each suspended lane; set by YIELD, BSYNC, WARPSYNC; kept after it resumes

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-TMA = "bulk copies by the tensor memory accelerator (TMA)"
-TRANSACTIONS = "mbarriers that count transactions (cp.async.bulk, TMA)"
+TMA = "bulk copies by the tensor memory accelerator (TMA) of this form"
+BARRIERS = "mbarrier operations of this form"
 WGMMA = "warpgroup matrix products (wgmma)"
 TCGEN05 = "the tensor memory and matrix products of sm_100 (tcgen05)"
 TEXTURES = "texture instructions of this form"
@@ -14,7 +14,7 @@ BLOCKED_ARRIVALS = "arrivals that may not end a phase (mbarrier.arrive.noComplet
 
 _FAMILIES = {
     TMA: "UBLKCP UBLKRED UBLKPF UTMALDG UTMASTG UTMAREDG UTMAPF UTMACCTL UTMACMDFLUSH UTMALST",
-    TRANSACTIONS: "SYNCS SYNCSU ARRIVES",
+    BARRIERS: "SYNCS SYNCSU ARRIVES",
     BLOCKED_ARRIVALS: "SYNCS.ARRIVE.TRANS64.TMASK",
     WGMMA: "HGMMA IGMMA QGMMA BGMMA WARPGROUP WARPGROUPSET",
     TCGEN05: "UTCHMMA UTCIMMA UTCQMMA UTCOMMA UTCMXQMMA UTCBAR UTCCP UTCSHIFT UTCATOMSWS LDTM STTM LDT STT",

@@ -29,6 +29,7 @@ Number = Literal[
     "bf16x4",
     "bf16x8",
 ]
+BulkNumber = Literal["u32", "s32", "u64", "s64", "f16", "bf16", "f32", "f64"]
 Update = Callable[[U64, U64], U64]
 Formula = Callable[..., Sequence[U32]]
 QuickFormula = Callable[..., tuple[Sequence[U32], Pred]]
@@ -160,6 +161,36 @@ class SurfaceAccess:
         return self.axes + self.layered
 
 
+@dataclass(frozen=True, slots=True)
+class BulkCopy:
+    """What a bulk copy does; `reduction`: what with each word of the target, instead of replacing it."""
+
+    to: Literal["global", "shared"]
+    source: Literal["global", "shared"]
+    reduction: BulkReduction | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BulkReduction:
+    """Reduction of a bulk copy; of tensors the number is that of their map, and None here."""
+
+    op: Literal["add", "min", "max", "inc", "dec", "and", "or", "xor"]
+    number: BulkNumber | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TensorCopy:
+    """What a bulk copy of a box of a tensor does: "load" to shared memory, "store" from there.
+
+    axes    dimensions of the tensor;  im2col: pixels of a column, and not a tile
+    """
+
+    direction: Literal["load", "store"]
+    axes: int
+    im2col: bool = False
+    reduction: BulkReduction | None = None
+
+
 class Warp(Protocol):
     """The warp at one instruction."""
 
@@ -244,6 +275,22 @@ class Warp(Protocol):
 
     def texture_size(self, texture: U32, level: U32) -> Data:
         """Width, height, depth or layers, and how many levels."""
+
+    # Bulk copies: once a warp, if a lane is active, with operands that are the same in all lanes; done at once.
+    # `barrier`: the mbarrier in shared memory that counts the bytes; `blocks`: ranks in the cluster that all get the
+    # data and count it, each at the same place, as a mask.
+
+    def bulk_copy(
+        self, copy: BulkCopy, to: Data, source: Data, bytes: U32, barrier: U32 | None = None, blocks: U32 | None = None
+    ) -> None:
+        """Addresses have one word in shared, two in global memory."""
+
+    def tensor_copy(
+        self, copy: TensorCopy, map: Data, at: Data, shared: U32, offsets: U32 | None = None,
+        barrier: U32 | None = None, blocks: U32 | None = None,
+    ) -> None:  # fmt: skip
+        """Between global memory, where the map and the box's coordinates `at` place it, and shared memory; offsets: of
+        an im2col load within its bounding box, as the instruction packs them."""
 
     def once(self, key: str, words: int, formula: Formula, *runs: Data, quick: QuickFormula | None = None) -> Data:
         """`words` words, formula(*lists of words), as one routine for all instructions of this opcode and key: for
