@@ -239,11 +239,13 @@ class Listing {
       const amounts = pane.rows.map(row => amount(row.cells[column])), most = amounts.reduce((a, b) => Math.max(a, b), 0);
       pane.rows.forEach((row, place) => {
         const step = most && amounts[place] ? Math.min(Math.floor(5 * amounts[place] / most) + 1, 5) : 0;
-        const name = step ? `h${step}` : '', heat = `${column}${name}`;
+        const heat = `${column}:${step}`;
         if (row.dataset.h === heat) return;
         row.dataset.h = heat;
-        for (const cell of row.cells) if (/\bh\d/.test(cell.className)) cell.className = cell.className.replace(/ ?\bh\d/, '');
-        if (step) for (const at of [column, text]) if (row.cells[at]) row.cells[at].className += ` ${name}`;
+        for (const cell of row.cells) if (/\b[ht]\d/.test(cell.className)) cell.className = cell.className.replace(/ ?\b[ht]\d/, '');
+        if (!step) return;
+        row.cells[column].className += ` h${step}`;
+        row.cells[text].className += ` t${step}`;
       });
     }
     const every = this.counts && this.counts.getAttribute('aria-pressed') === 'true';
