@@ -20,13 +20,14 @@ from warplens.core.program import Program
 from warplens.counters.metrics import metrics
 from warplens.counters.occupancy import Occupancy, curves, occupancy, waves
 from warplens.emulator import LANES, RECORD, Checks, LaunchRequest, LaunchTrace, Step, WarpTraces, read_steps, record
-from warplens.errors import KernelFault, Unpredictable, UsageError
+from warplens.errors import KernelFault, Unpredictable, UsageError, WarplensError
 from warplens.machine import Machine
 from warplens.machine import machine as described
 from warplens.model import LeastTime, Prediction
 from warplens.model import floor as least_time
 from warplens.model.grid.inter_block_sync import WAITING
 from warplens.model.trace.warp_streams import WarpStreams, order_by_warp
+from warplens.report.access_patterns import AccessView, NamedBuffer, access_view, chosen_blocks
 from warplens.report.headline import headline
 from warplens.report.launch_view import LaunchView
 from warplens.report.limit_text import with_text
@@ -96,7 +97,7 @@ class Run:
         """Its page, as a notebook shows it."""
         from warplens.report.html import launch_page, notebook
 
-        return notebook.frame(launch_page.page([self.subject]))
+        return notebook.frame(launch_page.page([self.page_subject]))
 
     @property
     def trace(self) -> Trace:
@@ -254,6 +255,27 @@ class Run:
             what_if=self.what_if,
         )
 
+    @cached_property
+    def page_subject(self) -> LaunchView:
+        """The run as pages see it: with the accesses of some blocks, which are run again for it."""
+        return replace(self.subject, accesses=self._accesses())
+
+    def _accesses(self) -> AccessView:
+        blocks = chosen_blocks(self.launch, int(self.trace.requests.sum()))
+        if not blocks:
+            return AccessView(missing="A block makes more requests than are traced for pictures.")
+        try:
+            steps = self.steps(blocks)
+        except WarplensError as error:  # Unpredictable: blocks that wait for others; UsageError: too many steps
+            return AccessView(missing=f"No pictures: {error}.")
+        assert self.again is not None
+        names = {place: label for place, label in enumerate(self.labels) if label}
+        buffers = [
+            NamedBuffer(allocation.name or names.get(place, f"buffer {place}"), allocation.address, allocation.size)
+            for place, allocation in enumerate(self.again.memory.in_use)
+        ]
+        return access_view(self.kernel.program, self.launch, blocks, steps, buffers)
+
     def json(self) -> str:
         """The run as one JSON document: report/json/schema.json describes it."""
         from warplens.report.json import document as writer
@@ -275,7 +297,7 @@ class Run:
         elif kind == ".html":
             from warplens.report.html.launch_page import page
 
-            write_text(path, page([self.subject]))
+            write_text(path, page([self.page_subject]))
         else:
             raise UsageError(f"a report cannot be written to {path}: .html and .json are possible endings")
 

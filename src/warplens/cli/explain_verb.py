@@ -105,7 +105,7 @@ def on_one(found: Sequence[Sequence[Explained]], wish: ExplainRequest, output: O
         from warplens.report.html import launch_page as page
         from warplens.run import write_text
 
-        write_text(output.html, page.page([executed(target).subject for (target,) in found]))
+        write_text(output.html, page.page([executed(target).page_subject for (target,) in found]))
         click.echo(f"written to {output.html}")
     else:
         from warplens.report.terminal import launch_report, metric_table

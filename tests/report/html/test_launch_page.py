@@ -9,7 +9,8 @@ from html.parser import HTMLParser
 import pytest
 
 from helpers.made_up_predictions import predicted
-from helpers.report_runs import subject_of
+from helpers.report_runs import RUNS, subject_of
+from warplens.commands.target import targets
 from warplens.report.html.launch_page import page, view
 from warplens.report.html.occupancy_curves import charts
 from warplens.report.html.page_shell import asset
@@ -129,3 +130,12 @@ def test_a_million_lines_of_output_are_cut() -> None:
 def test_size_of_style_and_script() -> None:
     assert len(asset("page.js")) < 30_000
     assert len(asset("page.css")) < 40_000
+
+
+def test_access_pictures_stand_on_the_page_of_a_run() -> None:
+    (target,) = targets(*RUNS["nccopy"])
+    text = page([target.run().page_subject])
+    assert "Typical request of LDG.E" in text
+    assert "50 % of the bytes moved are asked for" in text
+    assert "16 of 32 bytes never used" in text
+    read(text)

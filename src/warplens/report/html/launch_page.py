@@ -16,6 +16,7 @@ from warplens.report.headline import headline
 from warplens.report.html.code_table import LIVE_ROWS, CodeTable, code_table
 from warplens.report.html.occupancy_curves import Chart, charts
 from warplens.report.html.page_shell import render
+from warplens.report.html.sector_map import SectorMap, sector_map
 from warplens.report.launch_view import LaunchView, blocks_of
 from warplens.report.memory_chart import MemoryChart, memory_chart
 from warplens.report.pictures.roofline_path import roofline_path
@@ -105,6 +106,7 @@ class PageView:
     time: TimeView | None
     metrics: list[MetricText]
     printed: PrintedText
+    maps: list[SectorMap]
 
     @property
     def executed(self) -> int:
@@ -120,6 +122,7 @@ class PageView:
             ("light", "Speed of Light", self.time),
             ("stalls", "Stalls", self.time),
             ("memory", "Memory", True),
+            ("accesses", "Access Patterns", self.subject.accesses),
             ("occupancy", "Occupancy", True),
             ("instructions", "Instructions", True),
             ("floor", "Lower Bound", not self.time and self.subject.floor and self.subject.floor.bounds),
@@ -167,6 +170,7 @@ def view(subject: LaunchView) -> PageView:
         time_view(subject, subject.prediction) if subject.prediction else None,
         [metric_text(name, metric) for name, metric in sorted(subject.all_metrics.items())],
         PrintedText(text[:PRINTED], max(len(text) - PRINTED, 0)),
+        [sector_map(use) for use in subject.accesses.buffers] if subject.accesses else [],
     )
 
 
