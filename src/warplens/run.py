@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -26,6 +26,7 @@ from warplens.machine import machine as described
 from warplens.model import LeastTime, Prediction
 from warplens.model import floor as least_time
 from warplens.model.grid.inter_block_sync import WAITING
+from warplens.model.result.warp_timeline import WarpTimeline
 from warplens.model.trace.warp_streams import WarpStreams, order_by_warp
 from warplens.report.access_patterns import AccessView, NamedBuffer, access_view, chosen_blocks
 from warplens.report.headline import headline
@@ -37,6 +38,9 @@ from warplens.version import __version__
 
 # A warp that executes so many times the launch's instructions a warp is assumed to wait for a block that is not run.
 PATIENCE, LEAST_BUDGET = 30, 100_000_000
+Question = tuple[
+    Program, Trace, Machine, Occupancy, Sequence[tuple[int, int]], Callable[[tuple[int, ...]], WarpStreams]
+]  # fmt: skip
 PACKAGES = {"nvrtc": "nvidia-cuda-nvrtc", "ptxas": "nvidia-cuda-nvcc", "nvdisasm": "nvidia-cuda-nvdisasm"}
 
 
@@ -150,12 +154,30 @@ class Run:
         """
         from warplens.model.predict import predict
 
+        return with_text(predict(*self._question(gpu), what_if=what_if))
+
+    def timeline(self, gpu: str | None = None) -> WarpTimeline:
+        """What each warp of one SM does when, as the model has it; errors are those of predict().
+
+        gpu   its name (default: the one of the launch)
+
+        >>> x = np.zeros(1 << 14, np.float32)
+        >>> run = wl.compile("examples/copy.cu")["ccopy"].launch(128, 128, x, x.copy(), np.int32(x.size))
+        >>> next(iter(run.timeline("h200").shares()))
+        'long_scoreboard'
+        """
+        from warplens.model.predict import timeline
+
+        return timeline(*self._question(gpu))
+
+    def _question(self, gpu: str | None) -> Question:
+        """The launch on a GPU, as the model wants it."""
         machine = self._described(gpu)
         resident = occupancy(machine, *self._block)
         assert self.again is not None
         buffers = [(a.address, a.address + a.size) for a in self.again.memory.in_use]
         recorded = partial(self._record, resident.blocks * machine.multiprocessors)
-        return with_text(predict(self.kernel.program, self.trace, machine, resident, buffers, recorded, what_if))
+        return self.kernel.program, self.trace, machine, resident, buffers, recorded
 
     def steps(self, blocks: Sequence[int] = (0,)) -> tuple[Step, ...]:
         """What the warps of these blocks do, lane by lane, in the order in which they run: the basic blocks of code
@@ -257,8 +279,11 @@ class Run:
 
     @cached_property
     def page_subject(self) -> LaunchView:
-        """The run as pages see it: with the accesses of some blocks, which are run again for it."""
-        return replace(self.subject, accesses=self._accesses())
+        """The run as pages see it: with the accesses of some blocks, which are run again for it, and if its time is
+        predicted with the timeline of one SM."""
+        return replace(
+            self.subject, accesses=self._accesses(), timeline=self.timeline() if self.prediction else None
+        )  # fmt: skip
 
     def _accesses(self) -> AccessView:
         blocks = chosen_blocks(self.launch, int(self.trace.requests.sum()))

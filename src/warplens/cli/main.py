@@ -66,12 +66,13 @@ def cli() -> None:
 @click.option("--json", "as_json", is_flag=True,
               help="Print JSON and nothing else: one document, a list where FILE has several kernels.")  # fmt: skip
 @click.option("--html", metavar="F", help="Write one self-contained page.")
+@click.option("--trace", metavar="F", help="Write what the warps of one SM do when, for Perfetto (ui.perfetto.dev).")
 @click.option("--lines", type=click.IntRange(1), default=10, metavar="N", show_default=True,
               help="Source lines and instructions to show.")  # fmt: skip
 def explain(
     file: str | None, saved: str | None, whole: bool, flags: Flags, host: RunOptions, what_if: tuple[str, ...],
     check: tuple[str, ...], names: tuple[str, ...], as_csv: bool, page: str | None, as_json: bool, html: str | None,
-    lines: int,
+    trace: str | None, lines: int,
 ) -> None:  # fmt: skip
     """Execute the kernels of FILE (.cu, .ptx, cubin or program) and report what they do and how long they take.
 
@@ -95,7 +96,7 @@ def explain(
     if bool(file) == bool(saved):
         raise UsageError("explain takes a FILE, or --from with one")
     if whole:
-        others = {"--check": check, "--what-if": what_if, "--json": as_json, "--html": html}
+        others = {"--check": check, "--what-if": what_if, "--json": as_json, "--html": html, "--trace": trace}
         if wrong := " and ".join(name for name, value in others.items() if value):
             raise UsageError(f"{wrong}: not with --run; `warplens run` has options of its own")
         explain_program(file or "", flags, names, as_csv)
@@ -105,7 +106,10 @@ def explain(
     found = explained(file, saved, flags, wish.what_if)
     if page and not as_csv:
         raise UsageError("--page is of --csv: add --csv")
-    output = Output(as_json, as_csv, html, lines, asked(names, all(timed(t) for (t, *_) in found)) if names else None)
+    metrics = asked(names, all(timed(t) for (t, *_) in found)) if names else None
+    output = Output(as_json, as_csv, html, lines, metrics, trace)
+    if trace is not None and not (len(found) == len(found[0]) == 1 and timed(found[0][0])):
+        raise UsageError("--trace is of one kernel on one GPU: choose them with --kernel and --gpu")
     if len(found) > 1 and (flags.grid or flags.block or flags.args):
         titles = ", ".join(same[0].title for same in found)
         raise UsageError(f"{file} has {len(found)} kernels; choose one with --kernel: {titles}")

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from helpers.made_up_predictions import predicted
-from helpers.report_runs import subject_of
+from helpers.report_runs import RUNS, subject_of
+from warplens.commands.target import targets
 from warplens.report.html import launch_page
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -184,3 +185,21 @@ def test_without_source_or_with_one_that_is_html(opened: Any) -> None:
     assert page.title().endswith("· warplens")
     assert page.is_visible("#k1-code .warn:has-text('is not known')")
     assert page.locator("#k2-listing img").count() == 0
+
+
+def test_the_timeline_is_drawn_zoomed_and_saved(opened: Any) -> None:
+    (target,) = targets(*RUNS["transpose"])
+    page = opened(launch_page.page([target.run().timed().page_subject]))
+    canvas = page.locator("#k1-timeline canvas")
+    canvas.scroll_into_view_if_needed()
+    canvas.hover(position={"x": 400, "y": 5})
+    told = page.inner_text("#k1-timeline .at")
+    assert told.startswith("Block 0, warp ")
+    page.click("#k1-timeline .nearer")
+    canvas.press("ArrowRight")
+    with page.expect_download() as saved:
+        page.click("#k1-timeline .save")
+    assert saved.value.suggested_filename == "transpose.trace.json"
+    assert '"traceEvents":[' in Path(saved.value.path()).read_text()
+    page.click("#k1-timeline summary")
+    assert page.is_visible("#k1-timeline th:has-text('long_scoreboard')")

@@ -20,6 +20,7 @@ from warplens.report.html.sector_map import SectorMap, sector_map
 from warplens.report.launch_view import LaunchView, blocks_of
 from warplens.report.memory_chart import MemoryChart, memory_chart
 from warplens.report.pictures.roofline_path import roofline_path
+from warplens.report.sm_timeline import page_data
 from warplens.report.terminal import gpu_table, hazard_table
 from warplens.report.terminal.console_layout import short
 from warplens.report.terminal.gpu_table import GpuAnswer
@@ -107,6 +108,7 @@ class PageView:
     metrics: list[MetricText]
     printed: PrintedText
     maps: list[SectorMap]
+    timeline: str
 
     @property
     def executed(self) -> int:
@@ -127,6 +129,7 @@ class PageView:
             ("instructions", "Instructions", True),
             ("floor", "Lower Bound", not self.time and self.subject.floor and self.subject.floor.bounds),
             ("code", "Source and SASS", True),
+            ("timeline", "Timeline", self.subject.timeline),
             ("printed", "Printed", self.printed.text),
             ("metrics", "All Metrics", True),
         )
@@ -171,6 +174,7 @@ def view(subject: LaunchView) -> PageView:
         [metric_text(name, metric) for name, metric in sorted(subject.all_metrics.items())],
         PrintedText(text[:PRINTED], max(len(text) - PRINTED, 0)),
         [sector_map(use) for use in subject.accesses.buffers] if subject.accesses else [],
+        page_data(subject.timeline, subject.program) if subject.timeline else "",
     )
 
 

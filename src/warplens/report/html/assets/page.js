@@ -328,3 +328,123 @@ class Listing {
   }
 }
 for (const root of all(document, '.listing')) new Listing(root);
+
+// Timeline of one SM: a colour a group of states, hatched the second of a group, so that no state is told by colour alone.
+class Timeline {
+  static groups = [['selected'], ['long_scoreboard', 'lg_throttle'], ['short_scoreboard', 'mio_throttle'], ['wait', 'math_pipe_throttle', 'dispatch_stall'], ['barrier', 'membar'], ['no_instruction', 'branch_resolving'], ['not_selected'], ['drain']];
+  static colours = ['', '#e0812c', '#f0c541', '#5a9bd5', '#a675c4', '#6fb08a', '#b9c1cb', '#8a6a55'];
+
+  constructor(root) {
+    this.root = root;
+    this.data = JSON.parse(root.querySelector('script').textContent);
+    this.canvas = root.querySelector('canvas');
+    this.note = root.querySelector('.at');
+    this.from = 0; this.to = this.data.cycles;
+    this.height = Math.max(8, Math.min(18, Math.floor(520 / this.data.warps.length)));
+    this.canvas.style.height = `${this.height * this.data.warps.length + 24}px`;
+    const on = (name, act) => root.querySelector(name).addEventListener('click', act);
+    on('.nearer', () => this.zoom(0.5)); on('.farther', () => this.zoom(2)); on('.whole', () => this.show(0, this.data.cycles)); on('.save', () => this.save());
+    this.canvas.addEventListener('keydown', event => {
+      const span = this.to - this.from, acts = { ArrowLeft: () => this.move(-span / 5), ArrowRight: () => this.move(span / 5), '+': () => this.zoom(0.5), '=': () => this.zoom(0.5), '-': () => this.zoom(2), Home: () => this.show(0, this.data.cycles) };
+      if (acts[event.key]) { acts[event.key](); event.preventDefault(); }
+    });
+    this.canvas.addEventListener('wheel', event => {
+      if (!event.ctrlKey && !event.shiftKey) return;
+      event.preventDefault();
+      this.zoom(event.deltaY > 0 ? 1.25 : 0.8, this.cycle(event));
+    }, { passive: false });
+    this.canvas.addEventListener('pointerdown', event => { this.drag = [event.clientX, this.from]; this.canvas.setPointerCapture(event.pointerId); });
+    this.canvas.addEventListener('pointerup', () => { this.drag = null; });
+    this.canvas.addEventListener('pointermove', event => {
+      if (this.drag) return this.move(this.drag[1] - (event.clientX - this.drag[0]) * (this.to - this.from) / this.canvas.clientWidth - this.from);
+      this.tell(event);
+    });
+    addEventListener('themechange', () => this.draw());
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.draw());
+    new ResizeObserver(() => this.draw()).observe(this.canvas);
+    this.legend();
+  }
+
+  cycle(event) { return this.from + event.offsetX / this.canvas.clientWidth * (this.to - this.from); }
+  move(by) { const span = this.to - this.from, from = Math.min(Math.max(this.from + by, 0), this.data.cycles - span); this.show(from, from + span); }
+  zoom(factor, around = (this.from + this.to) / 2) {
+    const span = Math.min(Math.max((this.to - this.from) * factor, 20), this.data.cycles), from = Math.min(Math.max(around - (around - this.from) * span / (this.to - this.from), 0), this.data.cycles - span);
+    this.show(from, from + span);
+  }
+  show(from, to) { this.from = from; this.to = to; if (!this.waits) { this.waits = true; requestAnimationFrame(() => { this.waits = false; this.draw(); }); } }
+
+  // Colour of a state, and how often it is hatched.
+  look(reason) {
+    const group = Timeline.groups.findIndex(names => names.includes(reason));
+    return group < 0 ? ['#888888', 0] : [Timeline.colours[group] || getComputedStyle(this.root).color, Timeline.groups[group].indexOf(reason)];
+  }
+
+  fill(context, reason) {
+    const [colour, hatched] = this.look(reason);
+    if (!hatched) return colour;
+    const tile = document.createElement('canvas'), size = hatched > 1 ? 4 : 7;
+    tile.width = tile.height = size;
+    const pen = tile.getContext('2d');
+    pen.fillStyle = colour; pen.fillRect(0, 0, size, size);
+    pen.strokeStyle = 'rgba(0,0,0,.55)'; pen.beginPath(); pen.moveTo(0, size); pen.lineTo(size, 0); pen.stroke();
+    return context.createPattern(tile, 'repeat');
+  }
+
+  legend() {
+    const used = new Set(this.data.lanes.flatMap(lane => lane.filter((_, place) => place % 4 === 2)));
+    this.root.querySelector('.states').replaceChildren(...this.data.reasons.filter((_, place) => used.has(place)).map(reason => {
+      const item = document.createElement('li'), mark = document.createElement('i'), [colour, hatched] = this.look(reason);
+      mark.style.background = hatched ? `repeating-linear-gradient(45deg, ${colour} 0 ${6 - 2 * hatched}px, rgba(0,0,0,.55) ${6 - 2 * hatched}px ${7 - 2 * hatched}px)` : reason === 'selected' ? 'currentColor' : colour;
+      item.append(mark, reason);
+      return item;
+    }));
+  }
+
+  draw() {
+    const ratio = devicePixelRatio || 1, width = this.canvas.clientWidth, tall = this.canvas.clientHeight;
+    if (!width) return;
+    this.canvas.width = width * ratio; this.canvas.height = tall * ratio;
+    const pen = this.canvas.getContext('2d'), scale = width / (this.to - this.from), style = getComputedStyle(this.root);
+    pen.scale(ratio, ratio);
+    const fills = this.data.reasons.map(reason => this.fill(pen, reason)), issue = this.data.reasons.indexOf('selected');
+    this.data.lanes.forEach((lane, row) => {
+      const y = row * this.height;
+      for (const issued of [false, true]) for (let at = 0; at < lane.length; at += 4) {
+        if ((lane[at + 2] === issue) !== issued || lane[at] > this.to || lane[at] + lane[at + 1] < this.from) continue;
+        pen.fillStyle = fills[lane[at + 2]];
+        pen.fillRect((lane[at] - this.from) * scale, y, Math.max(lane[at + 1] * scale, issued ? 0.6 : 0.4), this.height - 1);
+      }
+    });
+    const step = [1, 2, 5].flatMap(digit => [...Array(8).keys()].map(power => digit * 10 ** power)).sort((a, b) => a - b).find(size => size * scale > 80) || 1e8;
+    pen.fillStyle = style.color; pen.font = '11px system-ui';
+    for (let tick = Math.ceil(this.from / step) * step; tick <= this.to; tick += step) {
+      const x = (tick - this.from) * scale, base = this.height * this.data.lanes.length;
+      pen.fillRect(x, base, 1, 5);
+      pen.fillText(`${tick.toLocaleString('en')}${tick === 0 ? ' cycles' : ''}`, Math.min(x + 3, width - 60), base + 16);
+    }
+  }
+
+  tell(event) {
+    const row = Math.floor(event.offsetY / this.height), lane = this.data.lanes[row], cycle = this.cycle(event);
+    if (!lane) return;
+    for (let at = 0; at < lane.length; at += 4) if (lane[at] <= cycle && cycle < lane[at] + lane[at + 1]) {
+      const [block, warp] = this.data.warps[row], index = lane[at + 3];
+      this.note.textContent = `Block ${block}, warp ${warp}, cycle ${Math.floor(cycle).toLocaleString('en')}: ${this.data.reasons[lane[at + 2]]} for ${lane[at + 1].toLocaleString('en')} cycles at ${(16 * index).toString(16).padStart(4, '0')} ${this.data.code[index]}`;
+      return;
+    }
+    this.note.textContent = '\u00a0';
+  }
+
+  // The Trace Event Format, as `warplens explain --trace` writes it.
+  save() {
+    const { warps, lanes, reasons, code, megahertz } = this.data, events = [];
+    warps.forEach(([block, warp], row) => events.push({ ph: 'M', pid: 0, tid: row, name: 'thread_name', args: { name: `block ${block}, warp ${warp}` } }));
+    lanes.forEach((lane, row) => { for (let at = 0; at < lane.length; at += 4) { const reason = reasons[lane[at + 2]], opcode = code[lane[at + 3]]; events.push({ ph: 'X', pid: 0, tid: row, cat: reason, name: reason === 'selected' ? opcode : reason, ts: lane[at] / megahertz, dur: lane[at + 1] / megahertz, args: { instruction: `${(16 * lane[at + 3]).toString(16).padStart(4, '0')} ${opcode}` } }); } });
+    const link = document.createElement('a');
+    link.href = URL.createObjectURL(new Blob([JSON.stringify({ displayTimeUnit: 'ns', traceEvents: events })], { type: 'application/json' }));
+    link.download = `${this.root.dataset.name.replace(/\W+/g, '_')}.trace.json`;
+    link.click();
+    URL.revokeObjectURL(link.href);
+  }
+}
+for (const root of all(document, '.timeline')) new Timeline(root);
