@@ -22,6 +22,7 @@ from warplens.cli.explain_verb import Output, explain_program, explained, on_man
 from warplens.cli.gpu_verbs import calibrate, measure, validate
 from warplens.cli.lab_verbs import lab, new
 from warplens.cli.options import CODE, GPU, GPUS, HOST, LAUNCH, SAMPLE, options
+from warplens.cli.page_file import check_page, write_page
 from warplens.cli.run_verb import run
 from warplens.cli.suggest_verb import suggest
 from warplens.cli.terminal_encoding import spell_out
@@ -196,10 +197,12 @@ def sass(file: str, flags: Flags, host: RunOptions, static: bool, as_json: bool)
 @options(LAUNCH, CODE, GPU, HOST, SAMPLE)
 @click.option("--all", "everything", is_flag=True, help="All metrics that differ.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
+@click.option("--html", metavar="F", help="Write one self-contained page, with the reports of both.")
 @click.option("--fail-on", "fail_on", multiple=True, metavar="BUDGET",
               help="End with 1 if the ratio B/A of a metric is so: 'gpu__time_duration.sum > 1.1'.")  # fmt: skip
 def compare(
-    words: tuple[str, ...], flags: Flags, host: RunOptions, everything: bool, as_json: bool, fail_on: tuple[str, ...]
+    words: tuple[str, ...], flags: Flags, host: RunOptions, everything: bool, as_json: bool, html: str | None,
+    fail_on: tuple[str, ...],
 ) -> None:  # fmt: skip
     """Compare two kernels: what B does more or less than A, which instructions make the difference, and what makes
     the difference in time.
@@ -218,6 +221,7 @@ def compare(
     from warplens.report.terminal import decomposition_report
     from warplens.report.terminal.console_layout import console
 
+    check_page(html, as_json)
     budgets = [read_budget(text) for text in fail_on]
     pair = two_targets(words, flags)
     here = all(timed(target) for target in pair)
@@ -229,6 +233,10 @@ def compare(
     if as_json:
         taken_apart = decomposition_report.of(first, second)
         click.echo(report.document(comparison, runs[0].json(), runs[1].json(), taken_apart), nl=False)
+    elif html:
+        from warplens.report.html import comparison_page
+
+        write_page(html, comparison_page.page(comparison, *(run.page_subject for run in runs)))
     else:
         report.show(comparison, first, second, console(), everything)
     for found in broken:
