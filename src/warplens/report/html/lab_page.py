@@ -125,9 +125,8 @@ def _clear(token: Token) -> None:
 
 
 def _figure(picture: Picture) -> Markup:
-    return Markup('<figure class="picture">{}<figcaption>{}</figcaption></figure>').format(
-        inline_picture(picture.svg), picture.title
-    )
+    figure = Markup('<figure class="picture" aria-label="{}">{}</figure>')
+    return figure.format(picture.title, inline_picture(picture.svg))
 
 
 def _folded(sheet: LabTable) -> dict[str, int]:
