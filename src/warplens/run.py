@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -20,13 +20,15 @@ from warplens.core.program import Program
 from warplens.counters.metrics import metrics
 from warplens.counters.occupancy import Occupancy, curves, occupancy, waves
 from warplens.emulator import LANES, RECORD, Checks, LaunchRequest, LaunchTrace, Step, WarpTraces, read_steps, record
-from warplens.errors import KernelFault, Unpredictable, UsageError
+from warplens.errors import KernelFault, Unpredictable, UsageError, WarplensError
 from warplens.machine import Machine
 from warplens.machine import machine as described
 from warplens.model import LeastTime, Prediction
 from warplens.model import floor as least_time
 from warplens.model.grid.inter_block_sync import WAITING
+from warplens.model.result.warp_timeline import WarpTimeline
 from warplens.model.trace.warp_streams import WarpStreams, order_by_warp
+from warplens.report.access_patterns import AccessView, NamedBuffer, access_view, chosen_blocks
 from warplens.report.headline import headline
 from warplens.report.launch_view import LaunchView
 from warplens.report.limit_text import with_text
@@ -36,6 +38,9 @@ from warplens.version import __version__
 
 # A warp that executes so many times the launch's instructions a warp is assumed to wait for a block that is not run.
 PATIENCE, LEAST_BUDGET = 30, 100_000_000
+Question = tuple[
+    Program, Trace, Machine, Occupancy, Sequence[tuple[int, int]], Callable[[tuple[int, ...]], WarpStreams]
+]  # fmt: skip
 PACKAGES = {"nvrtc": "nvidia-cuda-nvrtc", "ptxas": "nvidia-cuda-nvcc", "nvdisasm": "nvidia-cuda-nvdisasm"}
 
 
@@ -96,7 +101,7 @@ class Run:
         """Its page, as a notebook shows it."""
         from warplens.report.html import launch_page, notebook
 
-        return notebook.frame(launch_page.page([self.subject]))
+        return notebook.frame(launch_page.page([self.page_subject]))
 
     @property
     def trace(self) -> Trace:
@@ -149,12 +154,30 @@ class Run:
         """
         from warplens.model.predict import predict
 
+        return with_text(predict(*self._question(gpu), what_if=what_if))
+
+    def timeline(self, gpu: str | None = None) -> WarpTimeline:
+        """What each warp of one SM does when, as the model has it; errors are those of predict().
+
+        gpu   its name (default: the one of the launch)
+
+        >>> x = np.zeros(1 << 14, np.float32)
+        >>> run = wl.compile("examples/copy.cu")["ccopy"].launch(128, 128, x, x.copy(), np.int32(x.size))
+        >>> next(iter(run.timeline("h200").shares()))
+        'long_scoreboard'
+        """
+        from warplens.model.predict import timeline
+
+        return timeline(*self._question(gpu))
+
+    def _question(self, gpu: str | None) -> Question:
+        """The launch on a GPU, as the model wants it."""
         machine = self._described(gpu)
         resident = occupancy(machine, *self._block)
         assert self.again is not None
         buffers = [(a.address, a.address + a.size) for a in self.again.memory.in_use]
         recorded = partial(self._record, resident.blocks * machine.multiprocessors)
-        return with_text(predict(self.kernel.program, self.trace, machine, resident, buffers, recorded, what_if))
+        return self.kernel.program, self.trace, machine, resident, buffers, recorded
 
     def steps(self, blocks: Sequence[int] = (0,)) -> tuple[Step, ...]:
         """What the warps of these blocks do, lane by lane, in the order in which they run: the basic blocks of code
@@ -254,6 +277,30 @@ class Run:
             what_if=self.what_if,
         )
 
+    @cached_property
+    def page_subject(self) -> LaunchView:
+        """The run as pages see it: with the accesses of some blocks, which are run again for it, and if its time is
+        predicted with the timeline of one SM."""
+        return replace(
+            self.subject, accesses=self._accesses(), timeline=self.timeline() if self.prediction else None
+        )  # fmt: skip
+
+    def _accesses(self) -> AccessView:
+        blocks = chosen_blocks(self.launch, int(self.trace.requests.sum()))
+        if not blocks:
+            return AccessView(missing="A block makes more requests than are traced for pictures.")
+        try:
+            steps = self.steps(blocks)
+        except WarplensError as error:  # Unpredictable: blocks that wait for others; UsageError: too many steps
+            return AccessView(missing=f"No pictures: {error}.")
+        assert self.again is not None
+        names = {place: label for place, label in enumerate(self.labels) if label}
+        buffers = [
+            NamedBuffer(allocation.name or names.get(place, f"buffer {place}"), allocation.address, allocation.size)
+            for place, allocation in enumerate(self.again.memory.in_use)
+        ]
+        return access_view(self.kernel.program, self.launch, blocks, steps, buffers)
+
     def json(self) -> str:
         """The run as one JSON document: report/json/schema.json describes it."""
         from warplens.report.json import document as writer
@@ -275,7 +322,7 @@ class Run:
         elif kind == ".html":
             from warplens.report.html.launch_page import page
 
-            write_text(path, page([self.subject]))
+            write_text(path, page([self.page_subject]))
         else:
             raise UsageError(f"a report cannot be written to {path}: .html and .json are possible endings")
 

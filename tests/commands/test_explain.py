@@ -160,7 +160,7 @@ def test_several_gpus_as_json_and_html(capsys: pytest.CaptureFixture[str], tmp_p
         jsonschema.validate(row["prediction"], {"$ref": "#/$defs/prediction", "$defs": schema()["$defs"]})
     out(capsys, "explain", COPY, *SMALL, "--gpu", "a100,h200", "--html", str(tmp_path / "page.html"))
     text = (tmp_path / "page.html").read_text()
-    assert "<th>a100*</th><td>sm_80</td><td>160 µs</td>" in text
+    assert '<th scope="row">a100*</th><td>sm_80</td><td>160 µs</td>' in text
     assert ">nccopy on a100</a>" in text
 
 

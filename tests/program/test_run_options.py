@@ -176,3 +176,12 @@ def test_explain_runs_a_program(capfd: pytest.CaptureFixture[str], registered: P
     assert f'"CC","{EXECUTED}"' in capfd.readouterr().out
     assert main(["explain", "--run", str(registered), "--html", "page.html"]) == 2
     assert "--html: not with --run" in capfd.readouterr().err
+
+
+def test_a_page_is_written_too(capfd: pytest.CaptureFixture[str], tmp_path: Path, registered: Path) -> None:
+    page = tmp_path / "app.html"
+    ran = run(capfd, tmp_path, registered, options=("--html", str(page)))
+    assert "scale" in ran.err
+    text = page.read_text()
+    assert "Timeline of the GPU" in text
+    assert f"{ran.kernel('scale')['metrics'][EXECUTED]['value']:,}" in text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from dataclasses import replace
 
 import jsonschema
@@ -67,7 +68,9 @@ def test_uncalibrated_stands_beside_every_section_and_in_every_format(monkeypatc
     assert all(f"\n{title}  modelled, uncalibrated\n" in found for title in titles)
     assert "Calibrated" in found
     assert "published numbers" in found
-    assert page([subject]).count("<small>modelled, uncalibrated") == len(titles)
+    parts = ("Time on the NVIDIA H200 SXM", "Speed of Light", "Stalls")
+    badge, text = '<span class="badge modelled"[^>]*>modelled, uncalibrated<', page([subject])
+    assert all(re.search(f">{part} {badge}", text) for part in parts)
     assert json.loads(written(subject))["prediction"]["calibrated"] is None
 
 
@@ -115,7 +118,7 @@ def test_a_refused_prediction_says_why_and_keeps_the_counts(monkeypatch: pytest.
     found = shown(subject, 80, monkeypatch)
     assert "\nTime\nno prediction: its data do not fit <here>\n" in found
     assert "Lower Bound per Unit" in found
-    assert "No prediction: its data do not fit &lt;here&gt;" in page([subject])
+    assert "<b>No prediction</b> <span>its data do not fit &lt;here&gt;</span>" in page([subject])
     assert json.loads(written(subject))["unpredicted"] == "its data do not fit <here>"
 
 
@@ -132,7 +135,7 @@ def test_the_page_tells_the_same(name: str) -> None:
     words = " ".join(" ".join(reader.words).split())
     assert "Event time 80.0 µs, 90 % interval 72.5 µs - 1.23 ms" in words
     assert "Kernel duration 78.7 µs, 90 % interval 71.2 µs - 1.20 ms" in words
-    assert "3,000 GB/s" in words
+    assert "DRAM 75.0 3,000 4,000 GB/s" in words
     assert "long_scoreboard" in words
     assert "Lower Bound per Unit" not in words
 

@@ -22,13 +22,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Output:
-    """How a run is shown.  metrics: names, as --metrics means them, or None for the whole report;  html: a file."""
+    """How a run is shown.
+
+    metrics   names, as --metrics means them, or None for the whole report;  html, trace: files
+    """
 
     as_json: bool = False
     as_csv: bool = False
     html: str | None = None
     lines: int = 10
     metrics: Sequence[str] | None = None
+    trace: str | None = None
 
     def __post_init__(self) -> None:
         formats = [flag for flag, on in (("--json", self.as_json), ("--csv", self.as_csv), ("--html", self.html)) if on]
@@ -38,6 +42,8 @@ class Output:
             raise UsageError(f"{' and '.join(formats)} exclude each other: choose one")
         if self.html:
             check_place(self.html)
+        if self.trace is not None:
+            check_place(self.trace)
         if self.html and self.metrics is not None:
             raise UsageError("--html has all metrics: use --metrics without it, or with --csv or --json")
 
@@ -82,6 +88,8 @@ def on_one(found: Sequence[Sequence[Explained]], wish: ExplainRequest, output: O
     def executed(target: Explained) -> Run:
         done = run(target, wish)
         errors_and_warnings.extend(hazard for hazard in done.hazards if hazard.severity != "note")
+        if output.trace:
+            write_trace(done, output.trace)
         return done
 
     if output.as_json:
@@ -105,7 +113,7 @@ def on_one(found: Sequence[Sequence[Explained]], wish: ExplainRequest, output: O
         from warplens.report.html import launch_page as page
         from warplens.run import write_text
 
-        write_text(output.html, page.page([executed(target).subject for (target,) in found]))
+        write_text(output.html, page.page([executed(target).page_subject for (target,) in found]))
         click.echo(f"written to {output.html}")
     else:
         from warplens.report.terminal import launch_report, metric_table
@@ -128,6 +136,15 @@ def on_one(found: Sequence[Sequence[Explained]], wish: ExplainRequest, output: O
         if ended:
             raise click.exceptions.Exit(ended)
     return not errors_and_warnings
+
+
+def write_trace(run: Run, file: str) -> None:
+    """The timeline of one SM, for Perfetto."""
+    from warplens.report.sm_timeline import chrome_trace
+    from warplens.run import write_text
+
+    write_text(file, "".join(chrome_trace(run.timeline(), run.kernel.program, run.subject.title)))
+    click.echo(f"written to {file}", err=True)
 
 
 def on_many(found: Sequence[Sequence[Explained]], wish: ExplainRequest, output: Output) -> bool:

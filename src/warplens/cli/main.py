@@ -24,6 +24,7 @@ from warplens.cli.explain_verb import Output, explain_program, explained, on_man
 from warplens.cli.gpu_verbs import calibrate, measure, validate
 from warplens.cli.lab_verbs import lab, new
 from warplens.cli.options import CODE, GPU, GPUS, HOST, LAUNCH, SAMPLE, options
+from warplens.cli.page_file import check_page, write_page
 from warplens.cli.run_verb import run
 from warplens.cli.suggest_verb import suggest
 from warplens.cli.terminal_encoding import spell_out
@@ -68,12 +69,13 @@ def cli() -> None:
 @click.option("--json", "as_json", is_flag=True,
               help="Print JSON and nothing else: one document, a list where FILE has several kernels.")  # fmt: skip
 @click.option("--html", metavar="F", help="Write one self-contained page.")
+@click.option("--trace", metavar="F", help="Write what the warps of one SM do when, for Perfetto (ui.perfetto.dev).")
 @click.option("--lines", type=click.IntRange(1), default=10, metavar="N", show_default=True,
               help="Source lines and instructions to show.")  # fmt: skip
 def explain(
     file: str | None, saved: str | None, whole: bool, flags: Flags, host: RunOptions, what_if: tuple[str, ...],
     check: tuple[str, ...], names: tuple[str, ...], as_csv: bool, page: str | None, as_json: bool, html: str | None,
-    lines: int,
+    trace: str | None, lines: int,
 ) -> None:  # fmt: skip
     """Execute the kernels of FILE (.cu, .ptx, cubin or program) and report what they do and how long they take.
 
@@ -97,7 +99,7 @@ def explain(
     if bool(file) == bool(saved):
         raise UsageError("explain takes a FILE, or --from with one")
     if whole:
-        others = {"--check": check, "--what-if": what_if, "--json": as_json, "--html": html}
+        others = {"--check": check, "--what-if": what_if, "--json": as_json, "--html": html, "--trace": trace}
         if wrong := " and ".join(name for name, value in others.items() if value):
             raise UsageError(f"{wrong}: not with --run; `warplens run` has options of its own")
         explain_program(file or "", flags, names, as_csv)
@@ -107,7 +109,10 @@ def explain(
     found = explained(file, saved, flags, wish.what_if)
     if page and not as_csv:
         raise UsageError("--page is of --csv: add --csv")
-    output = Output(as_json, as_csv, html, lines, asked(names, all(timed(t) for (t, *_) in found)) if names else None)
+    metrics = asked(names, all(timed(t) for (t, *_) in found)) if names else None
+    output = Output(as_json, as_csv, html, lines, metrics, trace)
+    if trace is not None and not (len(found) == len(found[0]) == 1 and timed(found[0][0])):
+        raise UsageError("--trace is of one kernel on one GPU: choose them with --kernel and --gpu")
     if len(found) > 1 and (flags.grid or flags.block or flags.args):
         titles = ", ".join(same[0].title for same in found)
         raise UsageError(f"{file} has {len(found)} kernels; choose one with --kernel: {titles}")
@@ -194,10 +199,12 @@ def sass(file: str, flags: Flags, host: RunOptions, static: bool, as_json: bool)
 @options(LAUNCH, CODE, GPU, HOST, SAMPLE)
 @click.option("--all", "everything", is_flag=True, help="All metrics that differ.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
+@click.option("--html", metavar="F", help="Write one self-contained page, with the reports of both.")
 @click.option("--fail-on", "fail_on", multiple=True, metavar="BUDGET",
               help="End with 1 if the ratio B/A of a metric is so: 'gpu__time_duration.sum > 1.1'.")  # fmt: skip
 def compare(
-    words: tuple[str, ...], flags: Flags, host: RunOptions, everything: bool, as_json: bool, fail_on: tuple[str, ...]
+    words: tuple[str, ...], flags: Flags, host: RunOptions, everything: bool, as_json: bool, html: str | None,
+    fail_on: tuple[str, ...],
 ) -> None:  # fmt: skip
     """Compare two kernels: what B does more or less than A, which instructions make the difference, and what makes
     the difference in time.
@@ -216,6 +223,7 @@ def compare(
     from warplens.report.terminal import decomposition_report
     from warplens.report.terminal.console_layout import console
 
+    check_page(html, as_json)
     budgets = [read_budget(text) for text in fail_on]
     pair = two_targets(words, flags)
     here = all(timed(target) for target in pair)
@@ -227,6 +235,10 @@ def compare(
     if as_json:
         taken_apart = decomposition_report.of(first, second)
         click.echo(report.document(comparison, runs[0].json(), runs[1].json(), taken_apart), nl=False)
+    elif html:
+        from warplens.report.html import comparison_page
+
+        write_page(html, comparison_page.page(comparison, *(run.page_subject for run in runs)))
     else:
         report.show(comparison, first, second, console(), everything)
     for found in broken:

@@ -22,6 +22,7 @@ REPORT = (
         help="The report has these metrics: names, names without .sum and the like, or regex:EXPRESSION.",
     ),
     click.option("--json", "json_file", metavar="F", default="", help="Write the report as JSON, too."),
+    click.option("--html", metavar="F", default="", help="Write the report as one self-contained page, too."),
     click.option("--trace", metavar="F", default="", help="Write the GPU's timeline for Perfetto (ui.perfetto.dev)."),
 )  # fmt: skip
 SELECTION = (
@@ -101,10 +102,12 @@ def output_of(asked: dict[str, Any]) -> Any:
     from warplens.commands.run_program import ProgramOutput
     from warplens.report.metric_selection import asked as metrics_asked
 
-    for place in filter(None, (asked["report"], asked["json_file"], asked["trace"])):
+    for place in filter(None, (asked["report"], asked["json_file"], asked["trace"], asked["html"])):
         check_place(place)
     names = metrics_asked(asked["names"]) if asked["names"] else None
-    return ProgramOutput(asked["report"], asked["json_file"], asked["trace"], asked["page"], asked["as_csv"], names)
+    return ProgramOutput(
+        asked["report"], asked["json_file"], asked["trace"], asked["page"], asked["as_csv"], names, html=asked["html"]
+    )  # fmt: skip
 
 
 def selection_of(asked: dict[str, Any]) -> Any:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from warplens.cli.options import CODE, GPU, HOST, LAUNCH, options
+from warplens.cli.page_file import check_page, write_page
 from warplens.core.run_options import RunOptions
 from warplens.errors import UsageError
 from warplens.system.atomic_write import check_place
@@ -30,9 +31,11 @@ if TYPE_CHECKING:
 @click.option("--measure", is_flag=True, help="Time both versions on this machine's GPU as well.")
 @click.option("--brief", is_flag=True, help="At most 15 sentences; with --json at most 2 KB a kernel.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
+@click.option("--html", metavar="F", help="Write one self-contained page, with the report of the kernel as it is.")
 def suggest(
     file: str, flags: Flags, host: RunOptions, apply: bool, output: str | None, in_place: bool,
     scratch: tuple[str, ...], totals: tuple[str, ...], measure: bool, brief: bool, as_json: bool,
+    html: str | None,
 ) -> None:  # fmt: skip
     """Find what is wrong with the kernels of FILE, change it in the source, and prove that it helps.
 
@@ -52,6 +55,7 @@ def suggest(
     from warplens.report.terminal.console_layout import console
     from warplens.report.terminal.progress import steps
 
+    check_page(html, as_json)
     if (output or in_place) and not apply:
         raise UsageError("--output and --in-place belong to --apply")
     if output and in_place:
@@ -71,7 +75,7 @@ def suggest(
         with steps(target.title) as progress:
             one = suggested(target, SuggestRequest(host, scratch, totals), progress)
             done.append(one.timed(gpu) if gpu else one)
-        if not as_json:
+        if not as_json and not html:
             if number:
                 click.echo()
             if brief:
@@ -80,6 +84,10 @@ def suggest(
                 report.show(done[-1].view, console())
     if as_json:
         click.echo(suggestion_document.text([one.view for one in done], brief), nl=False)
+    if html:
+        from warplens.report.html import suggestion_page
+
+        write_page(html, suggestion_page.page([one.view for one in done], [one.run.page_subject for one in done]))
     if apply:
         _write(done[0], place, as_json)
 

@@ -17,6 +17,7 @@ from warplens.errors import UsageError
 from warplens.machine import choose
 from warplens.program import Options, Outcome, executable, serve
 from warplens.program.nvcc_build import CUDA_SOURCE, SOURCES
+from warplens.report.html import program_page
 from warplens.report.json import program_document
 from warplens.report.json.document import text
 from warplens.report.program_view import PURPOSE, ProgramView
@@ -32,7 +33,8 @@ from warplens.run import write_text
 class ProgramOutput:
     """Program output: files, and what is in the report.
 
-    report   a file, "" for stderr;  json, trace: files for the JSON document and the timeline, "" for none
+    report   a file, "" for stderr;  json, trace, html: files for the JSON document, the timeline and the page, "" for
+             none
     page     of the report, or None;  as_csv: it is the raw page of Nsight Compute
     metrics  names of metrics that are asked for, or None for all;  on_stdout: the report is, not on stderr
     """
@@ -44,6 +46,7 @@ class ProgramOutput:
     as_csv: bool = False
     metrics: Sequence[str] | None = None
     on_stdout: bool = False
+    html: str = ""
 
     def __post_init__(self) -> None:
         if self.as_csv and self.page not in ("raw", None):
@@ -88,6 +91,8 @@ def write(outcome: Outcome, output: ProgramOutput) -> None:
         write_text(output.json, text(program_document.document(view, outcome.exit_code, output.metrics)))
     if output.trace:
         write_text(output.trace, "".join(chrome_trace(view.timeline, view.processes, PURPOSE)))
+    if output.html:
+        write_text(output.html, program_page.page(view))
     report = raw_page(view, output.metrics) if output.as_csv else None
     if output.report:
         page = io.StringIO()

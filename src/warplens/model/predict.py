@@ -29,6 +29,8 @@ from warplens.model.result.outcome import SimulationOutcome
 from warplens.model.result.prediction import WHAT_IF, Prediction, Simulated
 from warplens.model.result.prediction_metrics import interval, metrics_of, units_of
 from warplens.model.result.request import PredictionRequest, SimulationInput
+from warplens.model.result.sm_replay import warp_timeline
+from warplens.model.result.warp_timeline import WarpTimeline
 from warplens.model.trace.warp_streams import WarpStreams, select_blocks
 from warplens.sass.block_queue import waiting_loads
 
@@ -47,6 +49,22 @@ def predict(
     Raises UsageError if not even one block fits, or for an unknown what_if; Unpredictable where warps wait for each
     other in a way that the model does not support, or blocks are too long to be recorded.
     """
+    request = prediction_request(program, trace, machine, occupancy, what_if)
+    inputs = simulation_input(request, buffers, recorded)
+    return prediction_of(request, inputs, simulation_outcome(request, inputs))
+
+
+def timeline(
+    program: Program, trace: Trace, machine: Machine, occupancy: Occupancy, buffers: Buffers, recorded: Recorder
+) -> WarpTimeline:
+    """What the warps of the simulated SM do when; arguments and errors are those of predict()."""
+    request = prediction_request(program, trace, machine, occupancy)
+    return warp_timeline(request, simulation_input(request, buffers, recorded))
+
+
+def prediction_request(
+    program: Program, trace: Trace, machine: Machine, occupancy: Occupancy, what_if: Sequence[str] = ()
+) -> PredictionRequest:
     for name in what_if:
         if name not in WHAT_IF:
             raise UsageError(f"what_if={name!r}: there are {', '.join(WHAT_IF)}")
@@ -54,9 +72,7 @@ def predict(
     machine = with_sm_clock(program, trace, machine)
     if "full_occupancy" in what_if:
         occupancy = full_occupancy(trace, machine, occupancy)
-    request = PredictionRequest(program, trace, machine, occupancy, tuple(what_if))
-    inputs = simulation_input(request, buffers, recorded)
-    return prediction_of(request, inputs, simulation_outcome(request, inputs))
+    return PredictionRequest(program, trace, machine, occupancy, tuple(what_if))
 
 
 def full_occupancy(trace: Trace, machine: Machine, occupancy: Occupancy) -> Occupancy:

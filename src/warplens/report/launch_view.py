@@ -20,6 +20,8 @@ from warplens.counters.vocabulary import Counts, Quantity
 from warplens.machine import Machine, same_code
 from warplens.model import LeastTime, floor
 from warplens.model.result.prediction import Prediction
+from warplens.model.result.warp_timeline import WarpTimeline
+from warplens.report.access_patterns import AccessView
 from warplens.report.constant_names import constant_names
 
 
@@ -36,6 +38,7 @@ class LaunchView:
     input_bytes    of the arrays that the kernel left unchanged; of all where it changed all
     prediction     of its time, where one was asked for and could be made; unpredicted says why it could not
     what_if        the same with one cause removed, by its name
+    accesses       of some blocks that were traced, for pages;  timeline: of one SM, likewise
     """
 
     title: str
@@ -56,6 +59,8 @@ class LaunchView:
     prediction: Prediction | None = None
     unpredicted: str = ""
     what_if: Mapping[str, Prediction] = field(default_factory=dict)
+    accesses: AccessView | None = None
+    timeline: WarpTimeline | None = None
 
     def __getitem__(self, name: str) -> float | int:
         """The value of a metric."""

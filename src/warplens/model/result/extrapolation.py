@@ -25,10 +25,8 @@ ROUNDING = assumed(0.02, "share", "the error of the estimate how often the simul
 def simulation_outcome(request: PredictionRequest, inputs: SimulationInput) -> SimulationOutcome:
     """Simulates the chosen blocks and scales the result to the grid."""
     machine, chosen, total = request.machine, inputs.chosen, request.trace.launch.blocks
-    settings = settings_of(machine, chosen, inputs.supply, request.what_if)
-    kernel = SimulatedKernel(
-        inputs.code, chosen.resources, settings, inputs.supply.arrays(), cache_lines(request, chosen)
-    )
+    kernel = simulated_kernel(request, inputs)
+    settings = kernel.settings
     runs = simulate_sms(kernel, inputs.streams, chosen)
     histories = [run.history for run in runs]
     counts = mean_counts([run.counts for run in runs])
@@ -60,6 +58,14 @@ def simulation_outcome(request: PredictionRequest, inputs: SimulationInput) -> S
         supply=supply,
         activity=activity(histories, chosen, machine, inputs.streams.warps, total, longer),
     )
+
+
+def simulated_kernel(request: PredictionRequest, inputs: SimulationInput) -> SimulatedKernel:
+    chosen = inputs.chosen
+    settings = settings_of(request.machine, chosen, inputs.supply, request.what_if)
+    return SimulatedKernel(
+        inputs.code, chosen.resources, settings, inputs.supply.arrays(), cache_lines(request, chosen)
+    )  # fmt: skip
 
 
 def cache_lines(request: PredictionRequest, chosen: SimulatedBlocks) -> CacheLines:

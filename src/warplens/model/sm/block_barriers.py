@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from warplens.model import layout as p
 from warplens.model.layout import StallReason
+from warplens.model.trace.stall_log import record_stall
 from warplens.simc import Record, compiled
 
 
@@ -44,6 +45,7 @@ def release_barriers(place, i, arrival, warps, blocks, work, stalls, settings): 
             warps.waiting[slot] = -1
             freed, following = arrival + settings.latency, warps.now[slot]
             stalls[StallReason.BARRIER, following] += max(freed - warps.mark[slot], 0.0)
+            record_stall(slot, StallReason.BARRIER, following, warps.mark[slot], freed, warps.log)
             warps.mark[slot] = warps.base[slot] = freed
             for k in range(p.SCOREBOARDS):
                 if work.code.wait_mask[following] >> k & 1:

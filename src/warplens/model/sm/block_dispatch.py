@@ -17,6 +17,7 @@ import numpy as np
 
 from warplens.model import layout as p
 from warplens.model.layout import StallReason
+from warplens.model.trace.stall_log import BLOCK_START, record_stall
 from warplens.model.trace.trace_decoder import OF_WARP, basic_block
 from warplens.simc import Record, compiled
 
@@ -65,6 +66,7 @@ def stall_warp(slot, following, until, reason, warps, stalls):  # type: ignore[n
     """Stall a warp for a reason before its next instruction."""
     if until > warps.mark[slot]:
         stalls[reason, following] += until - warps.mark[slot]
+        record_stall(slot, reason, following, warps.mark[slot], until, warps.log)
         warps.mark[slot] = until
 
 
@@ -96,6 +98,7 @@ def start_block(place, started, warps, blocks, work, stalls, settings):  # type:
             warps.now[slot], warps.until[slot] = work.code.firsts[first], work.code.lasts[first]
             begins = started + w * settings.warp_start_cycles
             warps.mark[slot], warps.began[slot], warps.why[slot] = begins, begins, StallReason.NOT_SELECTED
+            record_stall(slot, BLOCK_START, number, begins, w, warps.log)
             # All warps wait for code and parameters, cold in the caches at launch, which are available by then.
             stall_warp(
                 slot, work.code.firsts[first], settings.first_block_cycles, StallReason.NO_INSTRUCTION, warps, stalls

@@ -20,6 +20,7 @@ from warplens.model.layout import QUEUED_KINDS, Kind, StallReason
 from warplens.model.sm.block_dispatch import stall_warp
 from warplens.model.sm.instruction_cache import enter_line
 from warplens.model.sm.pipes import banks_ready, pipe_ready
+from warplens.model.trace.stall_log import record_stall
 from warplens.model.trace.trace_decoder import ENTER, OF_WARP, basic_block, instruction, length
 from warplens.simc import compiled
 
@@ -75,6 +76,7 @@ def select_warp(sp, t, warps, blocks, work, memory, pipes, stalls):  # type: ign
                 chosen, first = slot, block
         if warps.why[slot] != reason:
             stalls[warps.why[slot], i] += t - warps.mark[slot]
+            record_stall(slot, warps.why[slot], i, warps.mark[slot], t, warps.log)
             warps.mark[slot], warps.why[slot] = t, reason
     if chosen >= 0:
         ready = banks_ready(sp, chosen, warps.now[chosen], t, work, pipes)
@@ -91,6 +93,7 @@ def stall_for_banks(sp, t, warps, blocks, stalls):  # type: ignore[no-untyped-de
     for slot in range(sp, warps.base.size, blocks.wake.size):
         if warps.base[slot] <= t and warps.why[slot] == StallReason.NOT_SELECTED:
             stalls[StallReason.NOT_SELECTED, warps.now[slot]] += t - warps.mark[slot]
+            record_stall(slot, StallReason.NOT_SELECTED, warps.now[slot], warps.mark[slot], t, warps.log)
             warps.mark[slot], warps.why[slot] = t, StallReason.DISPATCH_STALL
 
 

@@ -35,6 +35,7 @@ from warplens.model.sm.pipes import idle_pipes, occupy_pipes
 from warplens.model.sm.scheduler import advance_warp, select_warp
 from warplens.model.sm.sm_settings import Settings
 from warplens.model.sm.sm_state import Array, Blocks, Counters, Memory, Results, SmWork, Warps, idle_servers
+from warplens.model.trace.stall_log import StallLog, record_stall
 from warplens.model.trace.trace_decoder import ENTER, instruction, length, space
 from warplens.model.trace.warp_streams import WarpStreams
 from warplens.simc import compiled
@@ -101,11 +102,12 @@ class SimulatedKernel(NamedTuple):
 
 
 def simulate(
-    kernel: SimulatedKernel, streams: WarpStreams, asked_by_others: Array, asked_now: Array
+    kernel: SimulatedKernel, streams: WarpStreams, asked_by_others: Array, asked_now: Array, log: StallLog
 ) -> tuple[Counters, History, Results]:
     """Runs the blocks of `streams` in order, as many at a time as fit.
 
     asked_by_others, asked_now   first requests of lines: times of other SMs, and output for this one's times
+    log   output: what each warp does when, as far as it has room
     """
     code, settings = kernel.code, kernel.settings
     number, slots = streams.starts.size // streams.warps, kernel.resources.places * streams.warps
@@ -115,7 +117,7 @@ def simulate(
     blocks = _blocks(kernel.resources, number, settings)
     results = Results(np.zeros((len(StallReason), code.kind.size)), np.zeros(number), np.zeros(len(Pipe)))
     pipes = idle_pipes(kernel.resources.sub_partitions, settings.pipes)
-    _run(_warps(slots), blocks, work, memory, pipes, results)
+    _run(_warps(slots, log), blocks, work, memory, pipes, results)
     history = History(blocks.began, results.ended, blocks.resided, memory.servers.dispatch.reports)
     return memory.counts, history, results
 
@@ -147,14 +149,14 @@ def _memory(kernel: SimulatedKernel, slots: int, words: int, asked_by_others: Ar
     )
 
 
-def _warps(slots: int) -> Warps:
+def _warps(slots: int, log: StallLog) -> Warps:
     whole = partial(np.zeros, dtype=np.int64)
     return Warps(
         position=whole(slots), stop=whole(slots), now=np.full(slots, -1, np.int64), until=whole(slots),
         base=np.full(slots, p.NEVER), mark=np.zeros(slots), why=whole(slots), order=whole(slots),
         waiting=np.full(slots, -1, np.int64), began=np.zeros(slots), board=np.zeros((slots, p.SCOREBOARDS)),
         because=whole((slots, p.SCOREBOARDS)), groups=np.zeros((slots, p.GROUPS)), grouped=whole(slots),
-        copied=np.zeros(slots), drained=np.zeros(slots),
+        copied=np.zeros(slots), drained=np.zeros(slots), log=log,
     )  # fmt: skip
 
 
@@ -192,6 +194,8 @@ def _run(warps, blocks, work, memory, pipes, results):  # type: ignore[no-untype
             kind = work.code.kind[i]
             stalls[warps.why[slot], i] += t - warps.mark[slot]
             stalls[StallReason.SELECTED, i] += 1
+            record_stall(slot, warps.why[slot], i, warps.mark[slot], t, warps.log)
+            record_stall(slot, StallReason.SELECTED, i, t, t + 1, warps.log)
             counts.issued += 1
             occupy_pipes(sp, slot, i, t, work, pipes, busy)
             done, read, long = t + work.code.latency[i], t + settings.load_store.register_read_latency, False

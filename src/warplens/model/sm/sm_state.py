@@ -21,6 +21,7 @@ from warplens.model.sm.l2_port import L2State
 from warplens.model.sm.l2_share import L2Share
 from warplens.model.sm.load_store_unit import LoadStoreState
 from warplens.model.sm.sm_settings import Settings
+from warplens.model.trace.stall_log import StallLog
 from warplens.simc import Record
 
 Array = Any
@@ -67,6 +68,7 @@ class Warps(NamedTuple):
     order            the lower, the longer it has not issued;  waiting: its barrier, -1: none;  began: its start
     board, because   when each scoreboard is free, and the stall reason of a wait for it
     drained          when its stores have drained to L2, and its atomics have slots
+    log              of what it does when, if anybody asks for it
     groups, grouped, copied   asynchronous copies: completion of the last 8 groups, their number, and the open one
     """
 
@@ -86,6 +88,7 @@ class Warps(NamedTuple):
     grouped: Array
     copied: Array
     drained: Array
+    log: StallLog
 
 
 class Blocks(NamedTuple):

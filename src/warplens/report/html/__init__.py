@@ -1,7 +1,8 @@
 """HTML reports: one self-contained page for a launch, a lab or a notebook.
 
 In: views of report/.
-Out: a page with style and script inside, readable without a network.
+Out: a page with style and script inside, readable without a network, in light and dark, in print and by screen readers.
 
-Templates lie beside the modules.
+templates/ has one Jinja template a page or part (components.html.j2: what they share), assets/ the style and the script
+of all pages.
 """

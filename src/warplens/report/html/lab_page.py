@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+from markupsafe import Markup
 
-from warplens.report.html import launch_page
+from warplens.report.html.page_shell import inline_picture, render
 from warplens.report.lab.lab_table import LabTable, foot, lessons, size_told, table
 from warplens.report.launch_view import LaunchView
 from warplens.report.pictures.roofline_path import roofline_path
@@ -66,7 +66,7 @@ class LabPage:
     folded: Sequence[int]
     foot: Sequence[str]
     sources: Sequence[RungSource]
-    pictures: Sequence[tuple[str, str]]
+    pictures: Sequence[tuple[str, Markup]]
 
 
 def page(
@@ -87,9 +87,9 @@ def page(
     view = LabPage(
         sheet, size_told(sheet.size), [_part(part, pictures, report_of) for part in parts], headings, rows, counts,
         foot(sheet), _sources(sheet, sources, links),
-        [(picture.title, as_address(picture.svg)) for name, picture in pictures.items() if name not in shown],
+        [("prose", _figure(picture)) for name, picture in pictures.items() if name not in shown],
     )  # fmt: skip
-    return launch_page.template("lab.html.j2").render(lab=view)
+    return render("lab.html.j2", lab=view)
 
 
 def _part(part: Part, pictures: Mapping[str, Picture], report_of: Mapping[str, str]) -> tuple[str, str]:
@@ -97,7 +97,7 @@ def _part(part: Part, pictures: Mapping[str, Picture], report_of: Mapping[str, s
         return "prose", prose(part.text, report_of)
     if part.kind == "picture" and part.text in pictures:
         picture = pictures[part.text]
-        return "prose", _drawing(picture.title, as_address(picture.svg))
+        return "prose", _figure(picture)
     return part.kind, ""
 
 
@@ -124,8 +124,9 @@ def _clear(token: Token) -> None:
     token.type, token.tag, token.content, token.nesting = "text", "", "", 0
 
 
-def _drawing(title: str, address: str) -> str:
-    return launch_page.template("picture.html.j2").render(title=title, address=address)
+def _figure(picture: Picture) -> Markup:
+    figure = Markup('<figure class="picture" aria-label="{}">{}</figure>')
+    return figure.format(picture.title, inline_picture(picture.svg))
 
 
 def _folded(sheet: LabTable) -> dict[str, int]:
@@ -161,7 +162,3 @@ def ladder(subjects: Sequence[LaunchView]) -> str:
     most = max(found.values(), key=len, default={})
     return roofline_path(most) if len(most) > 1 else ""
 
-
-def as_address(svg: str) -> str:
-    """A drawing inside of the page, with styles of its own."""
-    return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"

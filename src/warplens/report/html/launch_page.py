@@ -1,52 +1,78 @@
-"""A launch as one self-contained page: verdict, tables, occupancy curves, source beside machine code."""
+"""A launch as one self-contained page: verdict, time, memory, occupancy, source beside machine code, all metrics."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
-
+from warplens.core.metric import Metric
 from warplens.counters.access_table import MemoryRow
-from warplens.counters.occupancy import Curve, curves
 from warplens.model.result.prediction import Prediction
 from warplens.report import prediction_view as time
 from warplens.report import roofline, tables
+from warplens.report.definitions import definitions
+from warplens.report.finding_text import format_finding
 from warplens.report.headline import headline
+from warplens.report.html.code_table import LIVE_ROWS, CodeTable, code_table
+from warplens.report.html.occupancy_curves import Chart, charts
+from warplens.report.html.page_shell import render
+from warplens.report.html.sector_map import SectorMap, sector_map
 from warplens.report.launch_view import LaunchView, blocks_of
+from warplens.report.memory_chart import MemoryChart, memory_chart
 from warplens.report.pictures.roofline_path import roofline_path
+from warplens.report.sm_timeline import page_data
 from warplens.report.terminal import gpu_table, hazard_table
+from warplens.report.terminal.console_layout import short
 from warplens.report.terminal.gpu_table import GpuAnswer
-from warplens.report.terminal.launch_report import spoken_shared
-from warplens.report.wording import RESOURCES, category_name, count, decimal, percent
+from warplens.report.wording import RESOURCES, decimal, percent
+from warplens.rules import findings
 
-CHART_WIDTH, CHART_HEIGHT = 300, 110  # units of the drawing, without its margins
-
-
-@dataclass(frozen=True, slots=True)
-class Chart:
-    """A curve of occupancy as a drawing: `path` for SVG, the launch's place, the ends of the axes."""
-
-    title: str
-    path: str
-    x: float
-    y: float
-    first: int
-    last: int
-    at: int
-    most: int
+PRINTED = 100_000  # characters of a kernel's output that are on the page: about 2,000 lines
+PLACES = {
+    "kernel": "Kernel", "global": "Global", "local": "Local", "shared": "Shared", "l1": "L1/TEX",
+    "smem": "Shared memory", "l2": "L2", "dram": "DRAM",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
-class SourceRow:
-    """A line of the file as it stands on the page; `row` is None where it has no machine code that ran."""
+class Figure:
+    """A number of the verdict.  span: low, value and high of an interval"""
 
-    number: int
+    name: str
+    value: str
+    provenance: str
+    note: str
+    span: tuple[float, float, float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FindingRow:
+    """place: number of its source line among those with machine code, -1 for none;  source: the line's text"""
+
+    fault: str
     text: str
-    heat: float
-    row: tables.LineRow | None
-    coded: bool
+    place: int
+    line: int
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class MetricText:
+    """A metric as the page prints it."""
+
+    name: str
+    value: str
+    unit: str
+    provenance: str
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedText:
+    """left_out: characters that are not on the page"""
+
+    text: str
+    left_out: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,28 +93,47 @@ class PageView:
 
     subject: LaunchView
     headline: str
+    figures: list[Figure]
+    findings: list[FindingRow]
     mix: list[tables.MixRow]
     sectors: list[MemoryRow]
     wavefronts: list[MemoryRow]
+    memory_chart: MemoryChart
     divergence: tables.Divergence
     charts: list[Chart]
-    files: list[tuple[str, list[SourceRow]]]
-    code: list[tables.InstructionRow]
+    code: CodeTable
     found: list[hazard_table.HazardRow]
     checked: str
     time: TimeView | None
+    metrics: list[MetricText]
+    printed: PrintedText
+    maps: list[SectorMap]
+    timeline: str
 
+    @property
+    def executed(self) -> int:
+        return int(self.subject["smsp__inst_executed.sum"])
 
-def template(name: str) -> Template:
-    """A page's template in this folder."""
-    loader = FileSystemLoader(Path(__file__).parent)
-    environment = Environment(
-        loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
-    )
-    environment.filters.update(
-        percent=percent, decimal=decimal, count=count, category=category_name, whole=lambda amount: f"{amount:,}"
-    )
-    return environment.get_template(name)
+    @property
+    def contents(self) -> list[tuple[str, str]]:
+        """Identifier and title of each part that the page has."""
+        parts = (
+            ("verdict", "Verdict", True),
+            ("findings", "Findings", self.findings or self.found or self.checked),
+            ("time", "Time", self.time),
+            ("light", "Speed of Light", self.time),
+            ("stalls", "Stalls", self.time),
+            ("memory", "Memory", True),
+            ("accesses", "Access Patterns", self.subject.accesses),
+            ("occupancy", "Occupancy", True),
+            ("instructions", "Instructions", True),
+            ("floor", "Lower Bound", not self.time and self.subject.floor and self.subject.floor.bounds),
+            ("code", "Source and SASS", True),
+            ("timeline", "Timeline", self.subject.timeline),
+            ("printed", "Printed", self.printed.text),
+            ("metrics", "All Metrics", True),
+        )
+        return [(name, title) for name, title, there in parts if there]
 
 
 def page(
@@ -100,31 +145,78 @@ def page(
     by_gpu   the rows of kernels that several GPUs were asked for
     back     title and address of the page that links to this one
     """
-    words = {
-        "time": time, "blocks_of": blocks_of, "spoken_shared": spoken_shared, "resources": RESOURCES,
-    }  # fmt: skip
     gpu_tables = [
         (f"{title}: {gpu_table.fastest(rows)}", [gpu_table.cells(row) for row in rows]) for title, rows in by_gpu
     ]
-    views = [view(subject) for subject in subjects]
-    return template("page.html.j2").render(views=views, by_gpu=gpu_tables, back=back, **words)
+    return render(
+        "launch_page.html.j2", views=[view(subject) for subject in subjects], by_gpu=gpu_tables, back=back, time=time,
+        blocks_of=blocks_of, resources=RESOURCES, places=PLACES, live_rows=LIVE_ROWS,
+    )  # fmt: skip
 
 
 def view(subject: LaunchView) -> PageView:
+    text = subject.trace.printed
     return PageView(
         subject,
         headline(subject),
+        list(figures(subject)),
+        list(finding_rows(subject)),
         tables.mix(subject),
         tables.sectors(subject),
         tables.wavefronts(subject),
+        memory_chart(subject),
         tables.divergence(subject),
         charts(subject),
-        files(subject),
-        [tables.instruction_row(subject, instruction) for instruction in subject.program.body],
+        code_table(subject),
         hazard_table.rows(subject),
         hazard_table.summary(subject.checks, subject.trace.hazards) if subject.checks else "",
         time_view(subject, subject.prediction) if subject.prediction else None,
+        [metric_text(name, metric) for name, metric in sorted(subject.all_metrics.items())],
+        PrintedText(text[:PRINTED], max(len(text) - PRINTED, 0)),
+        [sector_map(use) for use in subject.accesses.buffers] if subject.accesses else [],
+        page_data(subject.timeline, subject.program) if subject.timeline else "",
     )
+
+
+def figures(subject: LaunchView) -> Iterator[Figure]:
+    """The numbers that stand first: time with its interval, work, use of memory, occupancy."""
+    if found := subject.prediction:
+        span = found.low_us, found.time_us, found.high_us
+        kept = "90 % interval" if found.coverage_measured else "assumed interval"
+        note = f"{kept} {time.interval(found.low_us, found.high_us)}; between two CUDA events"
+        yield Figure(time.EVENT_TIME, time.spoken(found.time_us), time.provenance(found), note, span)
+    executed = subject["smsp__inst_executed.sum"]
+    per_warp = f"{decimal(executed / max(subject.warps, 1))} per warp, {decimal(subject.lanes)} of 32 threads active"
+    yield Figure("Warp instructions", short(int(executed)), subject.provenance, per_warp)
+    for name, rows in (("Sectors moved", tables.sectors(subject)), ("Shared wavefronts", tables.wavefronts(subject))):
+        if moved := sum(row.units for row in rows):
+            excess = sum(row.excess for row in rows)
+            note = f"{percent(excess / moved)} above the ideal" if excess else "none above the ideal"
+            yield Figure(name, short(moved), subject.memory_provenance, note)
+    kind = time.provenance(found) if found else ""
+    achieved = subject.all_metrics.get("sm__warps_active.avg.pct_of_peak_sustained_active")
+    theoretical = f"{decimal(subject.occupancy.percent)} %"
+    if achieved:
+        yield Figure("Achieved occupancy", f"{achieved.value:.1f} %", kind, f"theoretical {theoretical} (exact)")
+    else:
+        yield Figure("Theoretical occupancy", theoretical, "exact", f"{subject.occupancy.warps} warps of an SM")
+
+
+def finding_rows(subject: LaunchView) -> Iterator[FindingRow]:
+    """Heaviest first."""
+    place_of = {place: number for number, place in enumerate(subject.lines)}
+    for found in findings(subject):
+        line = found.line
+        source = subject.text_of(line).strip() if line else ""
+        place = place_of.get(line, -1) if line and line.file in subject.sources else -1
+        yield FindingRow(found.fault, format_finding(found, subject), place, line.line if line else 0, source)
+
+
+def metric_text(name: str, metric: Metric) -> MetricText:
+    meanings = {definition.name: definition.means for definition in definitions()}
+    whole = float(metric.value).is_integer()
+    value = f"{int(metric.value):,}" if whole else f"{metric.value:,.6g}"
+    return MetricText(name, value, metric.unit, metric.provenance, meanings.get(name, ""))
 
 
 def time_view(subject: LaunchView, prediction: Prediction) -> TimeView:
@@ -136,57 +228,3 @@ def time_view(subject: LaunchView, prediction: Prediction) -> TimeView:
         time.stalls(prediction),
         time.stalls_by_line(subject, prediction),
     )
-
-
-def files(subject: LaunchView) -> list[tuple[str, list[SourceRow]]]:
-    """The files whose text is known and that have machine code, each from a little above its first such line."""
-    ran = {row.place: row for row in tables.lines(subject)}
-    most = max((row.executed for row in ran.values()), default=1)
-    places = {(place.file, place.line): place for place in subject.lines}
-    shown = []
-    for name, text in subject.sources.items():
-        lines = [line for file, line in places if file == name]
-        if not lines:
-            continue
-        rows = []
-        for number, content in enumerate(text.split("\n"), 1):
-            place = places.get((name, number))
-            row = ran.get(place) if place else None
-            heat = row.executed / most if row else 0.0
-            rows.append(SourceRow(number, content.rstrip("\r"), heat, row, place is not None))
-        shown.append((name, rows[max(min(lines) - 4, 0) : max(lines) + 3]))
-    return shown
-
-
-def charts(subject: LaunchView) -> list[Chart]:
-    kernel, launch = subject.kernel, subject.launch
-    around = curves(
-        subject.machine, kernel.registers, launch.threads_per_block, kernel.shared_bytes, launch.shared,
-        kernel.barriers,
-    )  # fmt: skip
-    most = subject.machine.limits.warps_per_multiprocessor
-    warps = subject.occupancy.warps
-    return [
-        chart("Registers per thread", around.registers, kernel.registers, warps, most),
-        chart("Threads per block", around.block_threads, launch.threads_per_block, warps, most),
-        chart("Shared memory per block, bytes", around.shared_bytes, kernel.shared_bytes + launch.shared, warps, most),
-    ]
-
-
-def chart(title: str, curve: Curve, at: int, warps: int, most: int) -> Chart:
-    """The curve as steps: it holds its height up to the next point."""
-    first, last = curve[0][0], curve[-1][0]
-
-    def x(value: float) -> float:
-        return round((value - first) / (last - first) * CHART_WIDTH, 1)
-
-    def y(value: float) -> float:
-        return round((1 - value / most) * CHART_HEIGHT, 1)
-
-    path = f"M0 {y(curve[0][1])}"
-    height = curve[0][1]
-    for value, resident in curve[1:]:
-        if resident != height:
-            path += f"H{x(value)}V{y(resident)}"
-            height = resident
-    return Chart(title, path + f"H{CHART_WIDTH}", min(x(at), CHART_WIDTH), y(warps), first, last, at, most)
