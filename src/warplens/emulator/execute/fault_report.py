@@ -15,8 +15,10 @@ ACTIONS = {"LDGSTS": "copy", "LD": "read", "ST": "write", "ATOM": "atomic", "RED
 """Memory action of an instruction, by the start of its opcode."""
 
 
-OF_TEXTURES = {
+OF_OBJECTS = {
     FaultKind.NO_TEXTURE: "the handle is that of no texture or surface object, or its memory has been freed",
+    FaultKind.WRONG_REGISTERS: "setmaxnreg names {registers} registers: it must be .dec to at most, or .inc to at "
+    "least, the number that the warp has, {held}",
     FaultKind.OFF_SURFACE: "out-of-bounds surface access: beyond the edges of the surface (cudaBoundaryModeTrap)",
 }
 
@@ -70,8 +72,9 @@ def format_fault(
         return KernelFault(f"{syscall}\n  at {where}\n  in {thread_text}")
     if kind is FaultKind.BAD_JUMP:
         return KernelFault(f"jump to an address that is not code, from {where} ({thread_text})")
-    if kind in OF_TEXTURES:
-        return KernelFault(f"{OF_TEXTURES[kind]}\n  at {where}\n  in {thread_text}")
+    if kind in OF_OBJECTS:
+        what = OF_OBJECTS[kind].format(registers=fault.bytes, held=fault.space)
+        return KernelFault(f"{what}\n  at {where}\n  in {thread_text}")
     address = fault.address[lane]
     return KernelFault(f"{_access(fault, instruction, address, memory)}\n  at {where}\n  in {thread_text}")
 

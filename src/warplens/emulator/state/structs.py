@@ -49,6 +49,7 @@ class FaultKind(IntEnum):
     WRAPPED = 10  # no kernel fault: an index left 32 bits, which compiled code assumes cannot happen
     NO_TEXTURE = 11  # a handle of no texture or surface object, or one whose memory is freed
     OFF_SURFACE = 12  # beyond the edges of a surface, in trap mode
+    WRONG_REGISTERS = 13  # setmaxnreg to more registers than a warp can give back, or fewer than it has
 
 
 class Fault(c.Structure):
@@ -111,6 +112,7 @@ class WorkerEnv(c.Structure):
         ("block", c.c_int32 * 3),
         ("warps", c.c_int32),
         ("threads", c.c_int32),
+        ("registers", c.c_int32),  # a thread that the launch begins with
         ("shared_bytes", c.c_int64),
         ("local_bytes", c.c_int64),
         ("warp_stride", c.c_int64),
@@ -173,6 +175,7 @@ class BlockState(c.Structure):
         ("lanes", c.c_int32 * BARRIERS),  # that contributed a predicate
         ("reduction", c.c_int32),  # of the last reducing barrier: a Reduce
         ("result", c.c_int32 * 2),  # its count, and whether all or any were true
+        ("spare_registers", c.c_int32),  # a thread, that warps have given back (setmaxnreg)
     ]
 
 
@@ -263,6 +266,7 @@ class WarpState(c.Structure):
         ("reissued", c.c_uint32),  # lanes that reissue an instruction already counted; cleared on entry
         ("parked", c.c_int32),  # splits at block barriers; set by BAR, cleared when the barrier opens
         ("cluster_phase", c.c_int32),  # of the cluster's barrier at the warp's last arrival
+        ("returned_registers", c.c_int32),  # a thread, that the warp has given back; negative: received
         ("yielding", YieldState),
         ("barriers", BarrierState),
         ("resume_pc", c.c_int32 * 32),  # of each suspended lane; set by YIELD, BSYNC, WARPSYNC; kept after it resumes
