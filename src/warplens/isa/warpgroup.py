@@ -143,12 +143,12 @@ def bgmma(w: Warp, a: Register, b: Register, c: Register, scale: Pred = TRUE, *,
 # Order
 
 
-@op("WARPGROUP.ARRIVE", pipe="tensor", text="the products that follow see the registers written so far")
+@op("WARPGROUP.ARRIVE", pipe="adu", text="the products that follow see the registers written so far")
 def warpgroup_arrive(w: Warp) -> None:
     """wgmma.fence."""
 
 
-@op("WARPGROUP.DEPBAR.LE", pipe="tensor", text="wait until at most {groups} groups of products are not done")
+@op("WARPGROUP.DEPBAR.LE", pipe="adu", text="wait until at most {groups} groups of products are not done")
 def warpgroup_depbar(w: Warp, group: Special, groups: int) -> None:
     """wgmma.wait_group."""
 

@@ -11,7 +11,17 @@ from warplens.emulator.state import abi
 from warplens.emulator.state.structs import FaultKind, WorkerEnv
 from warplens.errors import KernelFault
 
-ACTIONS = {"LDGSTS": "copy", "LD": "read", "ST": "write", "ATOM": "atomic", "RED": "atomic"}
+ACTIONS = {
+    "LDGSTS": "copy",
+    "LD": "read",
+    "HGMMA": "read",
+    "IGMMA": "read",
+    "QGMMA": "read",
+    "BGMMA": "read",
+    "ST": "write",
+    "ATOM": "atomic",
+    "RED": "atomic",
+}
 """Memory action of an instruction, by the start of its opcode."""
 
 

@@ -6,8 +6,10 @@ from warplens import llvm
 from warplens.emulator.codegen.structured_builder import i32
 from warplens.emulator.codegen.vector_types import I32, LANES, vector
 from warplens.emulator.lowering.control_flow import ControlFlow
-from warplens.emulator.lowering.instruction_context import InstructionContext, InstructionPart
+from warplens.emulator.lowering.instruction_context import InstructionContext
+from warplens.emulator.lowering.memory_ops import MemoryOps
 from warplens.emulator.state.structs import BlockState, FaultKind, WarpState, WorkerEnv
+from warplens.emulator.warpgroup.matrix_descriptor import ROW_BYTES, MatrixDescriptor
 from warplens.emulator.warpgroup.product_routine import STRIP, product_routine
 from warplens.emulator.warpgroup.product_sums import LANE_BYTES
 from warplens.isa.dsl.lanes import U32, Pred
@@ -16,7 +18,7 @@ from warplens.isa.dsl.warp_interface import Data, GroupProduct
 V32 = vector(I32)
 
 
-class WarpgroupOps(InstructionPart):
+class WarpgroupOps(MemoryOps):
     """Warpgroup operations of one warp."""
 
     def __init__(self, context: InstructionContext, flow: ControlFlow) -> None:
@@ -32,6 +34,8 @@ class WarpgroupOps(InstructionPart):
         given = self._stored([*(a.words if form.registers else [self.c.u32(i32(0))] * 4), metadata])
         left = [self.c.u32(i32(0))] * 2 if form.registers else a.words
         descriptors = [self.c.first(word).node for word in (*left, *b.words)]
+        if self.f.t.watch.init or self.f.t.watch.races:
+            self._check_reads(form, descriptors)
         counted = build.zext(build.extract_element(self.e.splat(scale.node), i32(0)), I32)
         here = [self.f.env, self.f.block, self.f.warp, self.f.number(self.at.index)]
         where = [*here, i32(form.columns // STRIP), accumulators, given]
@@ -39,6 +43,25 @@ class WarpgroupOps(InstructionPart):
         with code.when(code.nonzero(failed), likely=False):
             build.branch(self.f.fault)
         return Data([self.c.u32(self._kept(accumulators, k)) for k in range(form.words)])
+
+    def _check_reads(self, form: GroupProduct, words: list[llvm.Value]) -> None:
+        """Checks what the warp reads of shared memory: its rows of A, all columns of B."""
+        build = self.b
+        if not form.registers:
+            rank = build.and_(self.code.load(WarpState, self.f.warp, "index"), i32(3))
+            left = MatrixDescriptor(self.code, words[0], words[1], form.transposed[0])
+            first = build.shl(rank, i32(1))
+            self.code.each(i32(2), lambda half: self._check_rows(left, build.add(first, half), 2))
+        right = MatrixDescriptor(self.code, words[2], words[3], form.transposed[1])
+        self.code.each(i32(form.columns // STRIP), lambda strip: self._check_rows(right, strip, form.chunks))
+
+    def _check_rows(self, matrix: MatrixDescriptor, group: llvm.Value, chunks: int) -> None:
+        addresses = self.e.splat(i32(0))
+        rows = [row for chunk in range(chunks) for row in matrix.rows(group, chunk)]
+        for lane, row in enumerate(rows):
+            addresses = self.b.insert_element(addresses, row, i32(lane))
+        site = self._site(i32((1 << len(rows)) - 1))
+        self.f.t.watch.access(site, "shared", addresses, ROW_BYTES, "load")
 
     def _kept(self, accumulators: llvm.Value, number: int) -> llvm.Value:
         return self.b.load(self.code.at(accumulators, LANE_BYTES * number), typ=V32, align=4)
