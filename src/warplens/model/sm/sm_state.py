@@ -68,6 +68,7 @@ class Warps(NamedTuple):
     board, because   when each scoreboard is free, and the stall reason of a wait for it
     drained          when its stores have drained to L2, and its atomics have slots
     groups, grouped, copied   asynchronous copies: completion of the last 8 groups, their number, and the open one
+    product_groups, products  likewise of warpgroups' products
     """
 
     position: Array
@@ -85,6 +86,8 @@ class Warps(NamedTuple):
     groups: Array
     grouped: Array
     copied: Array
+    product_groups: Array
+    products: Array
     drained: Array
 
 
