@@ -17,7 +17,7 @@ from warplens.isa.numerics.float_products import PLACES, Input, Result, Tiny
 TINY_PLACES = 13  # that sums of 8-bit floats keep, and a float result after its first digit (read on an H200)
 NO_METADATA = Register("R", -1)
 SUMS = "{to} = {a} * {b} + {c}, matrices {form.shape}"
-SPARSE_SUMS = "{to} = {a} (half zeros, by {metadata}) * {b} + {c}, matrices {form.shape}"
+SPARSE_SUMS = "{to} = {a} * {b} + {c}, {a} sparse by {metadata}, {form.shape}"
 
 
 class GroupShape(Choice):
@@ -53,7 +53,7 @@ def columns(shape: str) -> int:
 
 def changes(a: Register, b: Register) -> tuple[tuple[bool, bool], tuple[bool, bool]]:
     """Which of the matrices are negated, and which transposed."""
-    parts = b.part.split(".")
+    parts = {*a.part.split("."), *b.part.split(".")}
     return (a.negate or "negA" in parts, "negB" in parts), ("tnspA" in parts, "tnspB" in parts)
 
 

@@ -216,14 +216,15 @@ def _without_offset(operands: list[Operand]) -> list[Operand]:
 
 def _of_group_product(pieces: Sequence[str], operands: Sequence[Operand]) -> list[Operand]:
     """Destination, A, B, addends, predicate, then metadata and selector: a matrix in shared memory by the first
-    register of its descriptor, with what is done to both matrices as its part; without the group that it ends."""
+    register of its descriptor, with what is done to it as its part; without the group that it ends."""
     place = next(k for k, piece in enumerate(pieces) if piece.startswith("gdesc"))
     match = MATRICES.fullmatch(pieces[place])
     first = match and parse_register(match["register"])
     if match is None or first is None:
         raise CubinError(f"{pieces[place]} names no matrices")
-    left = replace(first, part=match["suffix"].removeprefix("."))
-    right = replace(left, index=first.index + 2)
+    changes = match["suffix"].split(".")
+    left, right = (replace(first, part=".".join(c for c in changes if c.endswith(matrix))) for matrix in "AB")
+    right = replace(right, index=first.index + 2)
     rest = [operand for operand in operands[place + 1 :] if operand != Special(COMMIT)]
     if len(rest) < 2 or not (isinstance(rest[1], Register) and rest[1].file == "UP"):
         rest.insert(1, Register("UP", -1))

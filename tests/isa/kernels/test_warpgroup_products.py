@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -38,3 +40,13 @@ def test_products_are_those_of_an_h200(form: GroupForm) -> None:
 def test_every_kind_is_measured() -> None:
     assert {(form.a, form.b) for form in FORMS} >= {("e4m3", "e5m2"), ("u8", "s8"), ("b1", "b1"), ("tf32", "tf32")}
     assert {form.transposed for form in FORMS if form.selector is not None} >= {(True, True), (False, True)}
+
+
+def test_sums_of_more_than_31_bits() -> None:
+    """All digits of all factors are ones: such sums leave the whole numbers in which others are formed."""
+    form = next(form for form in FORMS if is_quick(form) and form.a == "bf16")
+    arrays = form.inputs()
+    arrays[0][:], arrays[2][:], arrays[3][:] = 0x3FFF3FFF, 0x3FFF3FFF, 0x3FFFFFFF
+    written(form.source, form.name, "sm_90a").launch(BLOCKS, 128, *arrays, np.int32(1), shared=SHARED)
+    exact = 16 * 1.9921875**2 + 2 - 2.0**-23
+    assert set(arrays[4].view(np.float32)) == {np.float32(math.floor(exact * 2**17) / 2**17)}  # 24 digits

@@ -7,6 +7,7 @@ Both matrices are taken apart into values and exponents as 32 lanes; then each r
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from typing import Literal, cast
 
 from warplens import llvm
@@ -14,10 +15,10 @@ from warplens.emulator.access.site import AddressWindows
 from warplens.emulator.access.trap import record_fault
 from warplens.emulator.codegen.emitter import LlvmEmitter
 from warplens.emulator.codegen.structured_builder import StructuredBuilder, function, i32, i64
-from warplens.emulator.codegen.vector_types import I32, I64, LANES, PTR, undefined, vector
+from warplens.emulator.codegen.vector_types import I8, I32, I64, LANES, PTR, undefined, vector
 from warplens.emulator.state.structs import BlockState, FaultKind, WarpState, WorkerEnv
 from warplens.emulator.warpgroup.matrix_descriptor import ROW_BYTES, MatrixDescriptor, fragment
-from warplens.emulator.warpgroup.product_sums import ABSENT, LANE_BYTES, FactorArrays, ProductSums
+from warplens.emulator.warpgroup.product_sums import A_FAR, ABSENT, B_FAR, LANE_BYTES, FactorArrays, ProductSums
 from warplens.emulator.warpgroup.sparse_rows import Gap, with_gaps
 from warplens.isa.dsl.lanes import S32, U32
 from warplens.isa.dsl.warp_interface import GroupProduct
@@ -88,8 +89,8 @@ class ProductRoutine:
         self.of_word = {"F16": 2, "BF16": 2, "TF32": 1, "B1": 1}.get(form.kinds[0], 4)
         self.lines = form.chunks * self.of_word  # of four factors of each row
         a, b = HALVES * QUAD * self.lines, self.lines
-        rooms = self._room(a), self._room(b), self._room(a), self._room(b)
-        self.arrays = FactorArrays(*rooms, QUAD * self.lines)
+        rooms = self._room(a), self._room(b), self._room(a), self._room(b), self._room(a // 4), self._room(-(-b // 4))
+        self.arrays = FactorArrays(*rooms, self._room(HALVES), self._room(1), QUAD * self.lines)
 
     def _room(self, vectors: int) -> llvm.Value:
         return self.code.variable(llvm.ArrayType(I32, LANES * vectors))
@@ -165,6 +166,8 @@ class ProductRoutine:
                     self._put_parts(held, gap)
             for place, to in zip(held, (self.arrays.a, self.arrays.a_exponents), strict=True):
                 self._spread(place, to, half)
+            if self.form.family == "float":
+                self._spread_distances(held[1], half)
 
         self.code.each(i32(HALVES), one)
         return self.b.load(special, typ=I32)
@@ -195,6 +198,34 @@ class ProductRoutine:
 
         self.code.each(i32(count), one)
 
+    def _spread_distances(self, held: llvm.Value, half: llvm.Value) -> None:
+        """Of each row the largest exponent, and how far the others are below it."""
+        count, kind = self.arrays.factors, llvm.VectorType(I32, ROWS)
+        order = llvm.IRConstant(V32, [lane // QUAD for lane in range(LANES)])
+        largest = self.code.variable(kind, llvm.IRConstant(kind, [ABSENT] * ROWS))
+
+        def rows(at: llvm.Value) -> llvm.Value:
+            return self.b.load(self.code.at(held, self.b.mul(at, i32(4 * ROWS))), typ=kind, align=4)
+
+        def higher(at: llvm.Value) -> None:
+            self.b.store(self.code.intrinsic("smax", self.b.load(largest, typ=kind), rows(at)), largest)
+
+        self.code.each(i32(count), higher)
+        top = self.b.load(largest, typ=kind)
+        self.b.store(
+            self.b.shuffle_vector(top, undefined(kind), order), self._vector(self.arrays.a_largest, half), align=4
+        )
+
+        def below(at: llvm.Value) -> None:
+            far = llvm.IRConstant(kind, [A_FAR] * ROWS)
+            distance = self.code.intrinsic("smax", self.b.sub(rows(at), top), far)
+            short = self.b.trunc(distance, llvm.VectorType(I8, ROWS))
+            where = self.b.mul(self.b.add(self.b.mul(half, i32(count)), at), i32(LANES))
+            spread = self.b.shuffle_vector(short, undefined(short.type), order)
+            self.b.store(spread, self.code.at(self.arrays.a_distances, where), align=4)
+
+        self.code.each(i32(count), below)
+
     def _absent(self) -> Element:
         zero = S32(self.e, llvm.IRConstant(V32, None))
         return FloatParts(zero.float_bits(), zero.like(ABSENT)) if self.form.family == "float" else zero
@@ -202,12 +233,26 @@ class ProductRoutine:
     def _store_b(self, matrix: MatrixDescriptor, strip: llvm.Value) -> llvm.Value:
         """Columns of a strip: of each four factors, those of the even columns first."""
         special: llvm.Value = i32(0)
+        exponents: list[S32] = []
         for chunk in range(self.form.chunks):
             elements = self._elements(self._fragment(matrix, strip, chunk).of_lanes(B_ORDER), 1)
             special = self.b.or_(special, self._special(elements))
             for place, x in enumerate(elements):
                 self._put(self.arrays.b, self.arrays.b_exponents, chunk * self.of_word + place, x)
+                exponents += [x.exponent] if isinstance(x, FloatParts) else []
+        if exponents:
+            self._store_distances(exponents)
         return special
+
+    def _store_distances(self, exponents: Sequence[S32]) -> None:
+        """Of each column the largest exponent, and how far the others are below it."""
+        top = reduce(S32.max, exponents)
+        for lanes in (8, 16):
+            top = top.max(top.of_lanes([(lane + lanes) % LANES for lane in range(LANES)]))
+        self.b.store(self.e.splat(top.node), self.arrays.b_largest, align=4)
+        for line, exponent in enumerate(exponents):
+            short = self.b.trunc(self.e.splat((exponent - top).max(B_FAR).node), vector(I8))
+            self.b.store(short, self.code.at(self.arrays.b_distances, LANES * line), align=4)
 
     def _put(self, values: llvm.Value, exponents: llvm.Value, place: int, x: Element) -> None:
         if isinstance(x, FloatParts):
