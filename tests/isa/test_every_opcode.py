@@ -40,7 +40,6 @@ def test_a_meaning_or_the_name_of_what_is_missing() -> None:
     ("opcode", "text", "missing"),
     [
         ("UTMALDG.W.2D", "[UR4],[UR6]", "(TMA)"),
-        ("HGMMA.64x8x16.F32", "R24,gdesc[UR4],R24", "(wgmma)"),
         ("UTCHMMA", "gdesc[UR4],gdesc[UR6],tmem[UR5]", "(tcgen05)"),
         ("TEX.LL", "R0,R1,R2,R3", "texture"),
         ("FROB.X", "R0,R1", "no meaning for FROB.X R0,R1"),

@@ -70,6 +70,15 @@ def name_of(constant: Constant) -> str | None:
         ("SEL R10,R4,UR6,!P1", "R10 = R4 if not P1 else UR6"),
         ("PLOP3.LUT P0,PT,P0,P1,PT,0xf8,0x8f", "P0 = P0 or P1"),
         ("MOV R13,0x10", "R13 = 16"),
+        (
+            "HGMMA.64x80x16.F16 R24,gdesc[UR8].negA.tnspB,R24,UP0,gsb0",
+            "R24 = UR8.negA * UR10.tnspB + R24, matrices 64x80x16, F16 summed as F16",
+        ),
+        (
+            "QGMMA.SP.64x16x64.F32.E4M3.E5M2 R24,-R28,gdesc[UR4],R24,R32,gsb0",
+            "R24 = -R28 * UR6 + R24, -R28 sparse by R32, 64x16x64, E4M3 and E5M2",
+        ),
+        ("USETMAXREG.DEALLOC.CTAPOOL 0x28", "keep 40 registers a thread, and give back the others"),
         ("LDG.E R5,desc[UR4][R2.64+0x10]", "R5 = 4 bytes of global memory at R2:R3 + 16"),
         ("STS.128 [R23+-0x10],R8", "shared memory at R23 - 16 = R8..R11, 16 bytes"),
         ("S2R R0,SR_TID.X", "R0 = threadIdx.x"),

@@ -196,6 +196,28 @@ class Column:
         return Quantity(lambda counts: counts.total(counts.spread(self.name), selection), self.of_addresses)
 
 
+@dataclass(frozen=True)
+class WeightedColumn:
+    """A column of which each instruction counts so many times as its weight says; of selected instructions alone."""
+
+    column: Column
+    weight: Callable[[Instruction], int]
+
+    def __getitem__(self, selection: Selection) -> Quantity:
+        def of(counts: Counts) -> Totals:
+            values = counts.spread(self.column.name)
+            for number, instruction in enumerate(counts.program.instructions):
+                chosen = values[number] and selection.test(counts.sites[number])
+                values[number] *= self.weight(instruction) if chosen else 0
+            return counts.total(values, selection)
+
+        return Quantity(of, self.column.of_addresses)
+
+
+def weighted(column: Column, weight: Callable[[Instruction], int]) -> WeightedColumn:
+    return WeightedColumn(column, weight)
+
+
 ALL = Selection(lambda site: True)
 WARPS = Quantity(lambda counts: np.full(counts.size, launched_warps(counts.trace.launch)), False)
 

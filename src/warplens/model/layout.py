@@ -27,6 +27,8 @@ class Kind(IntEnum):
     CONSTANT_LOAD = 13
     EXIT = 14
     SPECIAL_REGISTER = 15
+    PRODUCT_GROUP = 16
+    PRODUCT_WAIT = 17
 
 
 LOAD_STORE_KINDS = (Kind.LOAD, Kind.STORE, Kind.ATOMIC, Kind.REDUCTION, Kind.ASYNC_COPY, Kind.SHUFFLE)
@@ -70,6 +72,7 @@ class StallReason(IntEnum):
     MEMBAR = 11
     DISPATCH_STALL = 12
     DRAIN = 13
+    GMMA = 14
 
 
 PIPES = tuple(pipe.name.lower() for pipe in Pipe)
@@ -78,7 +81,7 @@ BANKS = 2  # of registers
 WAYS = assumed(16, "lines of a set", "no trial reads the sets of L1 and L2")
 SCOREBOARDS = 6  # defined: encoding
 BLOCK_BARRIERS = 16  # defined: PTX
-GROUPS = 8  # asynchronous copy groups that are tracked; defined: capacity
+GROUPS = 8  # asynchronous groups of copies, and of products, that are tracked; defined: capacity
 CODE_LINE = 8  # defined: instructions in 128 bytes
 NEVER = 1e18  # defined: later than all cycles
 LOCAL_BASE = 1 << 33  # defined: line numbers of local memory, above all others

@@ -34,6 +34,7 @@ WAITS = {
     "branch_resolving": "branches",
     "no_instruction": "the code itself: it is executed for the first time",
     "membar": "memory fences",
+    "gmma": "matrix products of warpgroups",
     "dispatch_stall": "the banks of registers: instructions that read several registers of one",
 }
 ATOMICS = "atomic operations: L2 does those on one word one after the other"

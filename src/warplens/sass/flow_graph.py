@@ -15,8 +15,8 @@ STOPS = frozenset(("EXIT", "KILL", "RET", "BRX", "BRXU", "JMP", "JMX", "JMXU", "
 PAUSES = frozenset(("BSYNC", "BREAK", "BAR", "WARPSYNC", "YIELD", "NANOSLEEP", "BPT", "UCGABAR_WAIT"))
 """After these another warp, or another part of the warp, may run before the next instruction."""
 
-WAITS = "TRYWAIT"
-"""The modifier of instructions that are executed again when others have run."""
+WAITS = frozenset(("TRYWAIT", "TRY_ALLOC"))
+"""The modifiers of instructions that are executed again when others have run."""
 
 ENDS = STOPS | PAUSES | {"BRA", "CALL"}
 
@@ -29,7 +29,7 @@ REFERENCES = JUMPS | {"CALL", "LEPC"}
 
 def waits(instruction: Instruction) -> bool:
     """Whether it is executed again until what it waits for has happened; then it is a block of its own."""
-    return WAITS in instruction.modifiers or instruction.base == "UCGABAR_WAIT"
+    return not WAITS.isdisjoint(instruction.modifiers) or instruction.base == "UCGABAR_WAIT"
 
 
 def basic_blocks(

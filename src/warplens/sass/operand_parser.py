@@ -14,7 +14,7 @@ these forms is kept by its text, as a Special, so that kernels with exotic instr
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import cast
@@ -61,6 +61,14 @@ HANDLES = opcodes(("texture", "surface"), EVERY_ACTION) | {"TXQ"}
 """Textures and surfaces: up to sm_90 the handle's uniform register is printed with an offset, which is 0; coordinates
 on a surface are printed like an address, and are the first of several registers."""
 
+GROUP_PRODUCTS = ("HGMMA", "IGMMA", "QGMMA", "BGMMA")
+"""Of which gdesc[UR4] stands for the descriptors of both matrices, or of B alone where A is in registers, and the
+predicate is left out if it is true."""
+
+COMMIT = "gsb0"  # the group that a product, and those before, become one of
+
+MATRICES = re.compile(r"gdesc\[(?P<register>UR\d+)\](?P<suffix>(?:\.\w+)*)")
+
 RETURN = {"Rpc.LO": Register("R", 256), "Rpc.HI": Register("R", 257)}
 """The place to return to, in which the compiler also keeps registers for a while: after all others."""
 
@@ -86,6 +94,8 @@ def parse_operands(
         operands = [_pair(operand) if isinstance(operand, Address) else operand for operand in operands]
     if base in HANDLES:
         operands = _without_offset([_coordinates(operand) for operand in operands])
+    if base in GROUP_PRODUCTS:
+        operands = _of_group_product(pieces, operands)
     if opcode in KEEPS:
         operands.append(operands[0])
     return tuple(_with_float_bits(operands, encoding))
@@ -204,6 +214,23 @@ def _without_offset(operands: list[Operand]) -> list[Operand]:
     if handle is None or operands[handle + 1 : handle + 2] != [Immediate(0)]:
         return operands
     return operands[: handle + 1] + operands[handle + 2 :]
+
+
+def _of_group_product(pieces: Sequence[str], operands: Sequence[Operand]) -> list[Operand]:
+    """Destination, A, B, addends, predicate, then metadata and selector: a matrix in shared memory by the first
+    register of its descriptor, with what is done to it as its part; without the group that it ends."""
+    place = next(k for k, piece in enumerate(pieces) if piece.startswith("gdesc"))
+    match = MATRICES.fullmatch(pieces[place])
+    first = match and parse_register(match["register"])
+    if match is None or first is None:
+        raise CubinError(f"{pieces[place]} names no matrices")
+    changes = match["suffix"].split(".")
+    left, right = (replace(first, part=".".join(c for c in changes if c.endswith(matrix))) for matrix in "AB")
+    right = replace(right, index=first.index + 2)
+    rest = [operand for operand in operands[place + 1 :] if operand != Special(COMMIT)]
+    if len(rest) < 2 or not (isinstance(rest[1], Register) and rest[1].file == "UP"):
+        rest.insert(1, Register("UP", -1))
+    return [operands[0], operands[1] if place == 2 else left, right, *rest]
 
 
 def _place(base: str, text: str, operand: Operand, offset: int, functions: Mapping[str, int]) -> Operand:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -38,12 +38,15 @@ class RuntimeLibrary:
 
     version   names what the code depends on besides the windows;  compiled: what a module's text becomes, with_calls()
     counted   whether they count accesses
+    families  of routines that are too many to list: what their names begin with, and the module of one by its name
     """
 
     def __init__(
-        self, windows: AddressWindows, version: str, compiled: Callable[[str], bytes], counted: bool = True
-    ) -> None:
+        self, windows: AddressWindows, version: str, compiled: Callable[[str], bytes], counted: bool = True,
+        families: Mapping[str, Callable[[str, AddressWindows], llvm.IRModule]] | None = None,
+    ) -> None:  # fmt: skip
         self.windows, self.version, self.compiled, self.counted = windows, version, compiled, counted
+        self.families = families or {}
         self._parts: dict[str, bytes] = {}
 
     @cached_property
@@ -55,7 +58,7 @@ class RuntimeLibrary:
         """The object files of a compiled module and of the routines that it calls."""
         known = {signature.name for signature in self.signatures}
         called, code = calls_of(data)
-        left, found = list(called & known), dict[str, bytes]()
+        left, found = [name for name in called if name in known or self._family(name)], dict[str, bytes]()
         while left:
             name = left.pop()
             if name not in found:
@@ -66,8 +69,15 @@ class RuntimeLibrary:
     def _part(self, name: str) -> bytes:
         if name not in self._parts:
             key = self._key("routine", name)
-            self._parts[name] = disk.remember("object", key, lambda: self.compiled(self._module.text_of(name)))
+            self._parts[name] = disk.remember("object", key, lambda: self.compiled(self._text_of(name)))
         return self._parts[name]
+
+    def _family(self, name: str) -> str | None:
+        return next((family for family in self.families if name.startswith(family)), None)
+
+    def _text_of(self, name: str) -> str:
+        family = self._family(name)
+        return self._module.text_of(name) if family is None else str(self.families[family](name, self.windows))
 
     def _key(self, *what: str) -> str:
         return disk.key("library", self.version, str(self.windows), str(self.counted), *what)

@@ -12,7 +12,7 @@ from warplens.emulator.analysis.liveness import Name
 from warplens.emulator.analysis.predicate_file import PredicateFile
 from warplens.emulator.analysis.register_file import Form, RegisterFile
 from warplens.isa.dsl.lanes import U32, U64, Lanes, Pred
-from warplens.isa.dsl.warp_interface import AtomicOperation, Data, SurfaceAccess, TextureFetch
+from warplens.isa.dsl.warp_interface import AtomicOperation, Data, GroupProduct, SurfaceAccess, TextureFetch
 
 TILE = {"SR_TID.X": (1, 0), "SR_TID.Y": (0, 1), "SR_TID.Z": (0, 0)}
 
@@ -180,6 +180,12 @@ class AbstractWarp(PredicateFile):
     def once(self, key: str, words: int, formula: Any, *runs: Data, quick: Any = None) -> Data:
         return self._varying(words)
 
+    def take_registers(self, count: int) -> Pred:
+        return Pred(self.e, UniformValue())
+
+    def group_product(self, form: GroupProduct, a: Data, b: Data, addends: Data, metadata: U32, scale: Pred) -> Data:
+        return self._varying(form.words)
+
     def is_in(self, space: str, at: Address, own: bool = False) -> Pred:
         self.address(at)
         return Pred(self.e, VARYING_VALUE)
@@ -229,7 +235,7 @@ class AbstractWarp(PredicateFile):
 
     branch = branch_any = jump = call = exit = trap = _nothing
     converge = converge_by_mask = collect = end_collective = block_barrier = fence = waits_until = _nothing
-    commit_copies = wait_for_copies = _nothing
+    give_registers = commit_copies = wait_for_copies = _nothing
     store_surface = reduce_surface = bulk_copy = tensor_copy = _nothing
     cluster_arrive = cluster_wait = _nothing
 

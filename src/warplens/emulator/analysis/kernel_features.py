@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from warplens.core.program import Constant, Immediate, Program, Register
+from warplens.core.program import Constant, Immediate, Instruction, Program, Register
 from warplens.emulator.analysis.operands import named
 from warplens.emulator.state.structs import BARRIERS
 
@@ -41,11 +41,19 @@ def reads_constant(program: Program, offset: int | None) -> bool:
     )
 
 
+def _run(instruction: Instruction) -> int:
+    """How many registers after one that it names an instruction may access, where they are many: accumulators of a
+    warpgroup's product, 64x256x16."""
+    shape = next((m for m in instruction.modifiers if m.startswith("64x")), None)
+    return int(shape.split("x")[1]) // 2 - 1 if shape and instruction.base.endswith("GMMA") else 0
+
+
 def highest(program: Program) -> dict[str, int]:
     """The highest number that the program names in each file, -1 if it names none."""
     last: dict[str, int] = dict.fromkeys(("R", "B", "UR", "P", "UP"), -1)
     for instruction in program.instructions:
         for operand in (instruction.guard, *instruction.operands):
-            for register in named(operand):
-                last[register.file] = max(last.get(register.file, -1), register.index)
+            for register in (r for r in named(operand) if r.index >= 0):
+                end = register.index + _run(instruction)
+                last[register.file] = max(last.get(register.file, -1), end)
     return last

@@ -20,6 +20,10 @@ ACTIONS = {
     "UBLK": "copy",
     "UTMA": "copy",
     "LD": "read",
+    "HGMMA": "read",
+    "IGMMA": "read",
+    "QGMMA": "read",
+    "BGMMA": "read",
     "ST": "write",
     "ATOM": "atomic",
     "RED": "atomic",
@@ -27,8 +31,10 @@ ACTIONS = {
 """Memory action of an instruction, by the start of its opcode."""
 
 
-OF_DESCRIPTORS = {
+OF_OBJECTS = {
     FaultKind.NO_TEXTURE: "the handle is that of no texture or surface object, or its memory has been freed",
+    FaultKind.WRONG_REGISTERS: "setmaxnreg names {registers} registers: it must be .dec to at most, or .inc to at "
+    "least, the number that the warp has, {held}",
     FaultKind.OFF_SURFACE: "out-of-bounds surface access: beyond the edges of the surface (cudaBoundaryModeTrap)",
     FaultKind.NO_TENSOR_MAP: "no tensor map for this: of another rank, im2col for a tile, or of a type not reduced so",
     FaultKind.MISPLACED_BOX: "misaligned box: its address in shared memory is not a multiple of 128",
@@ -94,8 +100,9 @@ def format_fault(
         return KernelFault(f"{syscall}\n  at {where}\n  in {thread_text}")
     if kind is FaultKind.BAD_JUMP:
         return KernelFault(f"jump to an address that is not code, from {where} ({thread_text})")
-    if kind in OF_DESCRIPTORS:
-        return KernelFault(f"{OF_DESCRIPTORS[kind]}\n  at {where}\n  in {thread_text}")
+    if kind in OF_OBJECTS:
+        what = OF_OBJECTS[kind].format(registers=fault.bytes, held=fault.space)
+        return KernelFault(f"{what}\n  at {where}\n  in {thread_text}")
     address = fault.address[lane]
     return KernelFault(f"{_access(fault, instruction, address, memory)}\n  at {where}\n  in {thread_text}")
 

@@ -21,7 +21,7 @@ class WorkerConfiguration:
     buffers   room for allocations of device memory;  stride: bytes of a warp's record
     banks     contents of the constant banks, of bank 0 without the parameters
     parameters   their offset in bank 0 and their size, in bytes
-    cluster   its size in blocks
+    cluster   its size in blocks;  registers: of a thread when it starts
     """
 
     plan: CounterLayout
@@ -35,6 +35,7 @@ class WorkerConfiguration:
     banks: tuple[bytes, ...]
     parameters: tuple[int, int]
     cluster: Dim3 = (1, 1, 1)
+    registers: int = 0
 
     def like(self, other: WorkerConfiguration) -> bool:
         """Whether a worker state of one serves the other.  Plans, which hold programs, compare by identity."""

@@ -47,6 +47,7 @@ def prepare(request: LaunchRequest, checks: Checks) -> tuple[LaunchState, Heap]:
         banks=(first, *(request.banks.get(n, kernel.constants.get(n, b"")) for n in range(1, 8))),
         parameters=(kernel.parameter_base, len(request.parameters)),
         cluster=kernel.cluster,
+        registers=-(-kernel.registers // 8) * 8,
     )
     state = LaunchState(configuration, request.parameters, bool(kernel.externs), c_int32(0))
     return state, heap

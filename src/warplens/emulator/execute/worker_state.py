@@ -168,6 +168,7 @@ class WorkerState:
         env.tid, env.first_mask = address(self.tid), address(self.first_mask)
         env.grid[:], env.block[:] = launch.grid, launch.block
         env.warps, env.threads = launch.warps_per_block, launch.threads_per_block
+        env.registers = configuration.registers
         env.shared_bytes, env.local_bytes = configuration.shared_bytes, configuration.local_bytes
         env.warp_stride, env.budget = configuration.stride, configuration.budget
         env.findings = addressof(self.findings)

@@ -22,6 +22,7 @@ from warplens.emulator.jit.native_code import NativeCode, RunBlock, RunBlocks, R
 from warplens.emulator.lowering.kernel_module import KernelModule, windows_of
 from warplens.emulator.state.check_set import NO_CHECKS, UNCOUNTED, Checks
 from warplens.emulator.state.counter_layout import COLUMNS, REQUESTS
+from warplens.emulator.warpgroup.product_routine import FAMILY, routine_module
 from warplens.llvm.host_target import Loaded, host, load, target
 from warplens.system import disk_cache as disk
 from warplens.system import memory_advice
@@ -132,7 +133,8 @@ def library_for(kernel: Kernel, program: Program, checks: Checks = NO_CHECKS) ->
 
 @cache
 def library(windows: AddressWindows, counted: bool = True) -> RuntimeLibrary:
-    return RuntimeLibrary(windows, disk.key(*host()), compile_ir, counted)
+    families = {FAMILY: routine_module}
+    return RuntimeLibrary(windows, disk.key(*host()), compile_ir, counted, families)
 
 
 def compile_ir(written: Any, names: Sequence[str] = PASSES) -> bytes:

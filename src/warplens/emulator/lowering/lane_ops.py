@@ -21,6 +21,7 @@ from warplens.emulator.lowering.instruction_context import InstructionContext, u
 from warplens.emulator.lowering.memory_ops import MemoryOps
 from warplens.emulator.lowering.reconvergence import Reconvergence
 from warplens.emulator.lowering.texture_ops import TextureOps
+from warplens.emulator.lowering.warpgroup_ops import WarpgroupOps
 from warplens.emulator.state import abi
 from warplens.emulator.state.structs import BlockState, WarpState, WorkerEnv
 from warplens.isa.dsl.lanes import U32, U64, Pred
@@ -64,6 +65,9 @@ class LaneOps(InstructionContext):
         self.cluster_arrive, self.cluster_wait = flow.cluster_arrive, flow.cluster_wait
         self.block_barrier, self.barrier_result, self.fence = flow.block_barrier, flow.barrier_result, flow.fence
         self.commit_copies, self.wait_for_copies = flow.commit_copies, flow.wait_for_copies
+        warpgroup = WarpgroupOps(self, flow)
+        self.group_product = warpgroup.group_product
+        self.give_registers, self.take_registers = warpgroup.give_registers, warpgroup.take_registers
         barriers = Reconvergence(self)
         self.set_barrier, self.set_barrier_mask = barriers.set_barrier, barriers.set_barrier_mask
         self.barrier_mask, self.reconverge, self.leave = barriers.barrier_mask, barriers.reconverge, barriers.leave

@@ -54,6 +54,7 @@ class FaultKind(IntEnum):
     MISPLACED_BOX = 14  # in shared memory, not at a multiple of 128 bytes
     UNALIGNED_BOX = 15  # in the tensor, not at a multiple of 16 bytes
     BOX_AHEAD = 16  # stored where the tensor has not begun
+    WRONG_REGISTERS = 17  # setmaxnreg to more registers than a warp can give back, or fewer than it has
 
 
 class Fault(c.Structure):
@@ -116,6 +117,7 @@ class WorkerEnv(c.Structure):
         ("block", c.c_int32 * 3),
         ("warps", c.c_int32),
         ("threads", c.c_int32),
+        ("registers", c.c_int32),  # a thread that the launch begins with
         ("shared_bytes", c.c_int64),
         ("local_bytes", c.c_int64),
         ("warp_stride", c.c_int64),
@@ -182,6 +184,7 @@ class BlockState(c.Structure):
         ("result", c.c_int32 * 2),  # its count, and whether all or any were true
         ("mbarriers", c.c_uint32 * MBARRIERS_KEPT),  # addresses of some, and which instruction last changed each
         ("mbarriers_changed_at", c.c_int32 * MBARRIERS_KEPT),
+        ("spare_registers", c.c_int32),  # a thread, that warps have given back (setmaxnreg)
     ]
 
 
@@ -273,6 +276,7 @@ class WarpState(c.Structure):
         ("parked", c.c_int32),  # splits at block barriers; set by BAR, cleared when the barrier opens
         ("cluster_phase", c.c_int32),  # of the cluster's barrier at the warp's last arrival
         ("mbarrier", c.c_uint32),  # at whose phase it last looked: an address
+        ("returned_registers", c.c_int32),  # a thread, that the warp has given back; negative: received
         ("yielding", YieldState),
         ("barriers", BarrierState),
         ("resume_pc", c.c_int32 * 32),  # of each suspended lane; set by YIELD, BSYNC, WARPSYNC; kept after it resumes

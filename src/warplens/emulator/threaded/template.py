@@ -47,12 +47,13 @@ class ThreadedWarpState(c.Structure):
     ]  # fmt: skip
 
 
+LONGEST_RUN = 128  # registers of a run: accumulators of a warpgroup's product
 MOST_UNIFORM = 130  # a register run may extend past it
 
 
 def held_space(last: Mapping[str, int]) -> int:
     """Bytes of a ThreadedWarpState with registers up to these numbers; a register run may extend past them."""
-    return c.sizeof(ThreadedWarpState) + WIDTHS["R"] * (last["R"] + 16)
+    return c.sizeof(ThreadedWarpState) + WIDTHS["R"] * (last["R"] + LONGEST_RUN)
 
 
 WIDTHS = {"P": 4, "UP": 4, "UR": 4, "B": 128, "R": 128}  # bytes a register
@@ -61,12 +62,12 @@ NUMBERED = ("R", "UR", "P", "UP")  # in other files the number changes the opera
 IMMEDIATE = cast(File, "I")  # the file of numbers held in the ThreadedOp
 
 # In the template's own instruction a number from SLOTS on encodes an offset in the ThreadedOp, SPAN for each.
-SLOTS, SPAN = 1 << 40, 64  # larger than any number that reaches LLVM
+SLOTS, SPAN = 1 << 40, 256  # larger than any number that reaches LLVM, and than the registers of a run
 HERE = 1 << 50  # its own number
 AHEAD, BACK = HERE + 1000, HERE - 1000  # its target
 TARGETS = {"BRA", "BSSY", "CALL", "WARPSYNC"}  # whose label is only a branch target
 # Whose immediates select the operation or its results: reading them at run time would cost far more.
-LITERAL = {"PRMT", "UPRMT", "TEX", "TLD", "TLD4", "TXD", "TXQ"}
+LITERAL = {"PRMT", "UPRMT", "TEX", "TLD", "TLD4", "TXD", "TXQ", "HGMMA", "USETMAXREG"}
 
 
 class UnfitError(Exception):

@@ -183,7 +183,10 @@ class _Reader:
     # From the template
 
     def _from_template(self) -> str:
-        words: dict[str, Any] = {name: _Choice(value) for name, value in self.binding.modifiers.items()}
+        grouped = dict(self.op.groups)
+        words: dict[str, Any] = {
+            name: value if name in grouped else _Choice(value) for name, value in self.binding.modifiers.items()
+        }
         if "size" in words:
             words["size"] = SIZES.get(self.binding.modifiers["size"], "4 bytes")
         for source, operand in self.binding.sources:

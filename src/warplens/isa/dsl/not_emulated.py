@@ -4,7 +4,6 @@ from __future__ import annotations
 
 TMA = "bulk copies by the tensor memory accelerator (TMA) of this form"
 BARRIERS = "mbarrier operations of this form"
-WGMMA = "warpgroup matrix products (wgmma)"
 TCGEN05 = "the tensor memory and matrix products of sm_100 (tcgen05)"
 TEXTURES = "texture instructions of this form"
 SURFACES = "surface instructions of this form"
@@ -16,7 +15,6 @@ _FAMILIES = {
     TMA: "UBLKCP UBLKRED UBLKPF UTMALDG UTMASTG UTMAREDG UTMAPF UTMACCTL UTMACMDFLUSH UTMALST",
     BARRIERS: "SYNCS SYNCSU ARRIVES",
     BLOCKED_ARRIVALS: "SYNCS.ARRIVE.TRANS64.TMASK",
-    WGMMA: "HGMMA IGMMA QGMMA BGMMA WARPGROUP WARPGROUPSET",
     TCGEN05: "UTCHMMA UTCIMMA UTCQMMA UTCOMMA UTCMXQMMA UTCBAR UTCCP UTCSHIFT UTCATOMSWS LDTM STTM LDT STT",
     TEXTURES: "TEX TLD TLD4 TXD TXQ TMML TEXS TLDS TLD4S UTEX FOOTPRINT",
     SURFACES: "SULD SUST SURED SUATOM SUQ",

@@ -4,8 +4,9 @@ Positional parameters are operands: a `Lanes` type reads a register, immediate o
 read pairs), `int` an immediate, `Addend` a 32-bit value that keeps its carry, `Address`, `Label`, `Register` and
 `Special` the operand itself, `Warp` (first) the warp for what reaches beyond the lanes.  A default makes an operand
 optional.
-Keyword-only parameters are modifiers: `X: bool` is whether `.X` is there, a `Literal` one of its choices.  Where the
-order decides which is which, the name contains the parameter in braces: `F2F.{half}.F32` is not `F2F.F32.F16`.
+Keyword-only parameters are modifiers: `X: bool` is whether `.X` is there, a `Literal` or `Choice` one of its choices,
+a NamedTuple several of them.  Where the order decides which is which, the name contains the parameter in braces:
+`F2F.{half}.F32` is not `F2F.F32.F16`.
 The return annotation names the destinations in order; predicates among them may be left out by the listing.
 """
 
@@ -18,12 +19,19 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from warplens.isa.dsl.lanes import Lanes, Pred
 from warplens.isa.dsl.warp_interface import Data, Warp
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Choice(str):
+    """A modifier with more choices than a Literal lists well: `choices` has them."""
+
+    choices: ClassVar[tuple[str, ...]] = ()
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +60,7 @@ class Op:
     probe    CUDA expressions, or PTX, that make the compiler emit it, "" if none are given
     text     plain English with the operands in braces, "" where the English emitter can run the function
     section  the file it is in
+    groups   parameters that are several modifiers, and their NamedTuples
     """
 
     name: str
@@ -65,6 +74,7 @@ class Op:
     probe: str
     text: str
     section: str
+    groups: tuple[tuple[str, Any], ...] = ()
 
     @property
     def result_predicates(self) -> int:
@@ -101,7 +111,11 @@ class Op:
             elif modifier.default is inspect.Parameter.empty:
                 return None
             chosen[modifier.name] = modifier.default if here is None else here
-        return None if any(m not in self.ignores for m in left) else chosen
+        if any(m not in self.ignores for m in left):
+            return None
+        for name, kind in self.groups:
+            chosen[name] = kind(**{field: chosen.pop(field) for field in kind._fields})
+        return chosen
 
     def _choices(self, modifier: str) -> tuple[str, ...]:
         return next(m.choices for m in self.modifiers if m.name == modifier)
@@ -126,23 +140,34 @@ def _read(name: str, body: Callable[..., Any], ignores: frozenset[str], pipe: st
     hints = get_type_hints(body)
     sources: list[Source] = []
     modifiers: list[Modifier] = []
+    groups: list[tuple[str, Any]] = []
     takes_warp = False
     for parameter in inspect.signature(body).parameters.values():
         kind = hints[parameter.name]
         if kind is Warp:
             takes_warp = True
         elif parameter.kind is inspect.Parameter.KEYWORD_ONLY:
-            choices = get_args(kind) if get_origin(kind) is Literal else ()
             # A name that Python does not allow, such as 16x2, is spelled with a leading underscore.
-            modifiers.append(Modifier(parameter.name, choices, parameter.default))
+            fields = {parameter.name: kind}
+            defaults = {parameter.name: parameter.default}
+            if hasattr(kind, "_fields"):
+                groups.append((parameter.name, kind))
+                fields, defaults = get_type_hints(kind), kind._field_defaults
+            for field, hint in fields.items():
+                default = defaults.get(field, inspect.Parameter.empty)
+                modifiers.append(Modifier(field, _choices_of(hint), default))
         else:
             sources.append(Source(parameter.name, kind, parameter.default))
     returned = hints.get("return", type(None))
     results = get_args(returned) if get_origin(returned) is tuple else (returned,)
     return Op(
         name, body, tuple(sources), tuple(modifiers), tuple(r for r in results if r is not type(None)), takes_warp,
-        ignores, pipe, probe, text, body.__module__.rsplit(".", 1)[-1],
+        ignores, pipe, probe, text, body.__module__.rsplit(".", 1)[-1], tuple(groups),
     )  # fmt: skip
+
+
+def _choices_of(kind: Any) -> tuple[str, ...]:
+    return get_args(kind) if get_origin(kind) is Literal else getattr(kind, "choices", ())
 
 
 @cache

@@ -191,6 +191,40 @@ class TensorCopy:
     reduction: BulkReduction | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class GroupProduct:
+    """The product of a warpgroup: 64 rows of A times `columns` of B, 32 bytes of each along K (of a sparse A's B, 64).
+
+    family       what is summed: floats, whole numbers, or the ones that words of bits have in common
+    kinds        of the elements of A and of B; result: of the accumulator
+    places       binary places behind the largest exponent that a float sum keeps; digits: of a result in F32
+    selector     of a sparse A: which lanes of four hold the metadata; None: it is dense
+    registers    whether A is in registers;  transposed: for A and B, whether 16 bytes of memory run across K
+    """
+
+    family: Literal["float", "integer", "bits"]
+    kinds: tuple[str, str]
+    result: Literal["F16", "F32", "S32"]
+    columns: int
+    places: int = 0
+    digits: int = 24
+    selector: int | None = None
+    registers: bool = False
+    negated: tuple[bool, bool] = (False, False)
+    transposed: tuple[bool, bool] = (False, False)
+    saturates: bool = False
+
+    @property
+    def words(self) -> int:
+        """Registers of a thread's accumulators."""
+        return self.columns // (4 if self.result == "F16" else 2)
+
+    @property
+    def chunks(self) -> int:
+        """Runs of 16 bytes along K in B."""
+        return 2 if self.selector is None else 4
+
+
 class Warp(Protocol):
     """The warp at one instruction."""
 
@@ -296,6 +330,16 @@ class Warp(Protocol):
         """`words` words, formula(*lists of words), as one routine for all instructions of this opcode and key: for
         what takes hundreds of operations.  `quick` also returns in which lanes it gives the same: if in all, its
         result is used."""
+
+    def group_product(self, form: GroupProduct, a: Data, b: Data, addends: Data, metadata: U32, scale: Pred) -> Data:
+        """This warp's 16 rows of a warpgroup's product, with the addends where `scale` is true.  a: four words of its
+        registers, or like b a descriptor of a matrix in shared memory, in two words."""
+
+    def give_registers(self, count: int) -> None:
+        """The warp keeps `count` registers a thread; the others of its block may take the rest."""
+
+    def take_registers(self, count: int) -> Pred:
+        """True once the warp has `count` registers a thread (uniform); until then as waits_until."""
 
     # Other lanes.
 

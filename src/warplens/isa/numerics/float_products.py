@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple
 from warplens.isa.dsl.lanes import F32, F64, S32, U32, Pred
 from warplens.isa.numerics.any_nan import AnyNan
 from warplens.isa.numerics.fragments import E, column, row
-from warplens.isa.numerics.narrow_formats import e4m3_to_half, e5m2_to_half, float_to_half, half_to_float, odd_float
+from warplens.isa.numerics.narrow_formats import e4m3_to_float, e5m2_to_float, float_to_half, half_to_float, odd_float
 
 PLACES = 25
 NOWHERE = -400  # the exponent of zero: below that of any product, also with a factor that is not zero
@@ -49,8 +49,8 @@ def numbers(word: U32, kind: Input | Tiny) -> list[FloatParts]:
     if kind == "TF32":
         return [number((word & ~0x1FFF).float_bits(), 1)]
     if kind == "E4M3" or kind == "E5M2":
-        wide, least = (e4m3_to_half, 121) if kind == "E4M3" else (e5m2_to_half, 113)
-        return [number(half_to_float(wide((word >> shift) & 0xFF), False), least) for shift in (0, 8, 16, 24)]
+        wide, least = (e4m3_to_float, 121) if kind == "E4M3" else (e5m2_to_float, 113)
+        return [number(wide((word >> shift) & 0xFF), least) for shift in (0, 8, 16, 24)]
     brain = kind == "BF16"
     return [number(half_to_float(half, brain), 1 if brain else 113) for half in (word & 0xFFFF, word >> 16)]
 
@@ -117,14 +117,24 @@ def cut_off(x: F64) -> F32:
     return (nearest.u32() - beyond.u32()).float_bits() + 0.0
 
 
+def short_float(x: F64, digits: int) -> U32:
+    """The nearest float of so many digits towards zero; never -0."""
+    kept = (x.u64() & -(1 << 53 - digits)).double_bits()
+    return cut_off(x.isnan().choose(x, kept)).u32()
+
+
+def short_half(x: F64) -> U32:
+    """Rounded to nearest; never -0."""
+    half = float_to_half(odd_float(x), False)
+    return half.ne(0x8000).choose(half, 0)
+
+
 def half_pairs(sums: Sequence[F64]) -> Words:
     return [half_pair(*sums[at : at + 2]) for at in (0, 2)]
 
 
 def half_pair(low: F64, high: F64) -> U32:
-    """Rounded to nearest; never -0."""
-    one, other = (float_to_half(odd_float(x), False) for x in (low, high))
-    return one.ne(0x8000).choose(one, 0) | (other.ne(0x8000).choose(other, 0) << 16)
+    return short_half(low) | (short_half(high) << 16)
 
 
 # For most

@@ -106,5 +106,15 @@ def e5m2_to_half(byte: U32) -> U32:
     return _half_unless(byte, (byte & 0x7F) > 0x7C, (byte & 0xFF) << 8)
 
 
+def e4m3_to_float(byte: U32) -> F32:
+    """Exact.  As to a half, without rounding."""
+    scaled = (((byte & 0x7F) << 20).float_bits() * 2.0**120).u32()
+    return ((byte & 0x7F).eq(0x7F).choose(scaled.like(0x7FFF_FFFF), scaled) | ((byte & 0x80) << 24)).float_bits()
+
+
+def e5m2_to_float(byte: U32) -> F32:
+    return half_to_float(byte << 8, False)
+
+
 def _half_unless(byte: U32, nan: Pred, half: U32) -> U32:
     return nan.choose(byte.like(0x7FFF), half)

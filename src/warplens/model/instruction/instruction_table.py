@@ -15,10 +15,12 @@ from warplens.isa.dsl.decode import bind
 from warplens.machine import Machine, Speeds
 from warplens.machine.parameter import assumed
 from warplens.model.instruction.register_banks import register_reads, takes_two_passes
+from warplens.model.instruction.warpgroup_cycles import PRODUCTS, product_cycles, product_latency
 from warplens.model.instruction.wide_multiply import extra_stalls
 from warplens.model.layout import Kind, Pipe
 from warplens.sass.block_queue import past_l1
 from warplens.sass.control_codes import LONGEST_STALL
+from warplens.sass.operand_parser import COMMIT
 
 Column = NDArray[np.int64]
 ACTIONS: dict[Action, Kind] = {
@@ -61,7 +63,7 @@ class InstructionTable(NamedTuple):
     bank_reads     [1, bank]: registers that it reads in a bank; [0, bank]: if the warp itself has issued before
     lane_bytes     that it moves;  is_global: 1 for memory other than shared;  bypasses_l1: 1 for loads past L1
     barrier, barrier_warps        number of a block barrier, warps that it waits for, 0: all
-    groups_left    asynchronous copy groups that a COPY_WAIT leaves in flight
+    groups_left    asynchronous groups that a COPY_WAIT or PRODUCT_WAIT leaves in flight
     constant_line, constant_bank  of a CONSTANT_LOAD, without its register
     """
 
@@ -162,7 +164,7 @@ def block_barrier(instruction: Instruction) -> tuple[int, int]:
 
 def groups_left(instruction: Instruction) -> int:
     numbers = immediates(instruction)
-    return numbers[0] if kind_of(instruction) == Kind.COPY_WAIT and numbers else 0
+    return numbers[0] if kind_of(instruction) in (Kind.COPY_WAIT, Kind.PRODUCT_WAIT) and numbers else 0
 
 
 def constant_place(instruction: Instruction, line_bytes: int) -> tuple[int, int]:
@@ -213,6 +215,10 @@ def kind_of(instruction: Instruction) -> Kind:
         return Kind.SPECIAL_REGISTER
     if instruction.base == "EXIT":
         return Kind.EXIT
+    if instruction.base in PRODUCTS and COMMIT in instruction.text:
+        return Kind.PRODUCT_GROUP
+    if instruction.opcode.startswith("WARPGROUP.DEPBAR"):
+        return Kind.PRODUCT_WAIT
     kind = KINDS.get(instruction.base)
     if kind is not None:
         return kind
@@ -239,6 +245,8 @@ def pipe_cycles(instruction: Instruction, pipe: str, machine: Machine) -> float:
 
 def _matrix_cycles(instruction: Instruction, machine: Machine) -> float:
     """Pipe cycles by shape and type: `matrix` of the calibration."""
+    if instruction.base in PRODUCTS:
+        return product_cycles(instruction)
     speeds, units = machine.speeds, machine.microarchitecture
     named = (m.replace("x", "") for m in instruction.modifiers)  # 16816, but 16x8x16 for DMMA
     shape = next((m for m in named if m in SHAPES), "")
@@ -260,6 +268,8 @@ def latency(instruction: Instruction, pipe: str, machine: Machine) -> float:
     speeds = machine.speeds
     if instruction.base == "MEMBAR" and "CTA" in instruction.modifiers:
         return 1.0
+    if instruction.base in PRODUCTS:
+        return product_latency(instruction)
     if instruction.base in MATRICES or pipe == "tensor":
         # The result comes a fixed time after the pipe is free again: 18 cycles on an H200 for 6 shapes.
         return speeds.latency_tensor - speeds.pipe_tensor + _matrix_cycles(instruction, machine)

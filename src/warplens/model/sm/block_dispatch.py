@@ -91,7 +91,13 @@ def start_block(place, started, warps, blocks, work, stalls, settings):  # type:
         blocks.next[Next.TURN] += 1
         warps.order[slot] = blocks.next[Next.TURN]
         warps.board[slot, :] = 0
-        warps.grouped[slot], warps.copied[slot], warps.drained[slot], warps.waiting[slot] = 0, 0.0, 0.0, -1
+        warps.products[slot], warps.grouped[slot], warps.copied[slot], warps.drained[slot], warps.waiting[slot] = (
+            0,
+            0,
+            0.0,
+            0.0,
+            -1,
+        )
         if work.starts[n] < work.ends[n]:
             first = basic_block(work.words[work.starts[n]])
             warps.position[slot] += OF_WARP

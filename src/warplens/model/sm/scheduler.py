@@ -128,6 +128,9 @@ def advance_warp(slot, i, t, warps, work, memory, stalls):  # type: ignore[no-un
     if work.code.kind[i] == Kind.COPY_WAIT and depth < p.GROUPS and warps.grouped[slot] > depth:
         group = (warps.grouped[slot] - 1 - depth) % p.GROUPS
         stall_warp(slot, following, warps.groups[slot, group], StallReason.LONG_SCOREBOARD, warps, stalls)
+    if work.code.kind[i] == Kind.PRODUCT_WAIT and depth < p.GROUPS and warps.products[slot] > depth:
+        group = (warps.products[slot] - 1 - depth) % p.GROUPS
+        stall_warp(slot, following, warps.product_groups[slot, group], StallReason.GMMA, warps, stalls)
     free, reason = 0.0, StallReason.SHORT_SCOREBOARD
     for k in range(p.SCOREBOARDS):
         if work.code.wait_mask[following] >> k & 1 and warps.board[slot, k] > free:

@@ -156,7 +156,8 @@ def _warps(slots: int, log: StallLog) -> Warps:
         base=np.full(slots, p.NEVER), mark=np.zeros(slots), why=whole(slots), order=whole(slots),
         waiting=np.full(slots, -1, np.int64), began=np.zeros(slots), board=np.zeros((slots, p.SCOREBOARDS)),
         because=whole((slots, p.SCOREBOARDS)), groups=np.zeros((slots, p.GROUPS)), grouped=whole(slots),
-        copied=np.zeros(slots), drained=np.zeros(slots), log=log,
+        copied=np.zeros(slots), product_groups=np.zeros((slots, p.GROUPS)), products=whole(slots),
+        drained=np.zeros(slots), log=log,
     )  # fmt: skip
 
 
@@ -211,6 +212,9 @@ def _run(warps, blocks, work, memory, pipes, results):  # type: ignore[no-untype
                 done, long = warps.copied[slot], True
                 warps.groups[slot, warps.grouped[slot] % p.GROUPS] = done
                 warps.grouped[slot] += 1
+            if kind == Kind.PRODUCT_GROUP:
+                warps.product_groups[slot, warps.products[slot] % p.GROUPS] = done
+                warps.products[slot] += 1
             for k, freed in ((work.code.write_barrier[i], done), (work.code.read_barrier[i], read)):
                 if k >= 0 and freed > warps.board[slot, k]:
                     reason = StallReason.LONG_SCOREBOARD if long else StallReason.SHORT_SCOREBOARD

@@ -70,6 +70,7 @@ class Warps(NamedTuple):
     drained          when its stores have drained to L2, and its atomics have slots
     log              of what it does when, if anybody asks for it
     groups, grouped, copied   asynchronous copies: completion of the last 8 groups, their number, and the open one
+    product_groups, products  likewise of warpgroups' products
     """
 
     position: Array
@@ -87,6 +88,8 @@ class Warps(NamedTuple):
     groups: Array
     grouped: Array
     copied: Array
+    product_groups: Array
+    products: Array
     drained: Array
     log: StallLog
 

@@ -1,0 +1,47 @@
+"""Counters of matrix products: what an H200 counted for each shape of mma.sync and each type of wgmma."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from helpers.hand_made_traces import program, trace
+from warplens.core.launch import Launch
+from warplens.counters.metrics import formulas
+from warplens.counters.sections import matrix_products
+from warplens.counters.vocabulary import Counts
+from warplens.sass import parse_operands
+
+MEASURED = Path(__file__).parents[2] / "measurements" / "h200" / "tensor_counters.csv"
+
+
+def rows() -> list[dict[str, str]]:
+    with MEASURED.open(encoding="utf-8") as file:
+        return list(csv.DictReader(line for line in file if not line.startswith("#")))
+
+
+@pytest.mark.parametrize("row", rows(), ids=lambda row: row["instructions"].split()[0])
+def test_counters_are_those_of_an_h200(row: dict[str, str]) -> None:
+    listing = program(row["instructions"].replace("; ", "\n"))
+    made = tuple(
+        replace(i, operands=parse_operands(i.opcode, i.text, 0, i.offset, {})) for i in listing.instructions
+    )  # fmt: skip
+    executed = [{"executed": int(row["executed"])}] * len(made)
+    counts = Counts(
+        replace(listing, instructions=made), trace(Launch((2, 1, 1), (32, 1, 1)), executed), [0] * len(made)
+    )
+    for formula in matrix_products.METRICS:
+        (metric,) = formula.metrics(counts)
+        assert metric.value == int(row[formula.name]), formula.name
+
+
+def test_all_kinds_are_measured() -> None:
+    found = {row["instructions"].split(".")[0] for row in rows()}
+    assert found == {"HMMA", "IMMA", "BMMA", "DMMA", "HGMMA", "QGMMA", "IGMMA", "BGMMA"}
+
+
+def test_other_chips_do_not_have_them() -> None:
+    assert not {f.name for f in formulas("sm_80")} & {f.name for f in matrix_products.METRICS}
