@@ -28,7 +28,7 @@ from warplens.regression.check_settings import CheckSettings
 from warplens.regression.kernel_record import KernelKey, KernelRecord
 from warplens.regression.tracked_counts import DEFAULT_BUDGETS, is_static
 from warplens.regression.verdict import UNUSABLE, KernelUnderTest, KernelVerdict, Policy, Verdict, gone, judge
-from warplens.report.check_view import CheckView
+from warplens.report.check.check_view import CheckView
 from warplens.report.definitions import definitions
 from warplens.run import write_text
 

@@ -14,7 +14,8 @@ from warplens.core.program import Address, Register
 from warplens.isa.barrier import after_bytes
 from warplens.isa.dsl.lanes import U32, U64
 from warplens.isa.dsl.op import op
-from warplens.isa.dsl.warp_interface import AtomicOperation, BulkCopy, BulkReduction, Data, TensorCopy, Warp
+from warplens.isa.dsl.operation_records import BulkCopy, BulkReduction, TensorCopy
+from warplens.isa.dsl.warp_interface import AtomicOperation, Data, Warp
 
 Axes = Literal["1D", "2D", "3D", "4D", "5D"]
 Operation = Literal["ADD", "MIN", "MAX", "INC", "DEC", "AND", "OR", "XOR"]

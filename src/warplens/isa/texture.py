@@ -11,7 +11,8 @@ from typing import Literal
 from warplens.core.program import Register, Special
 from warplens.isa.dsl.lanes import U32, Pred
 from warplens.isa.dsl.op import op
-from warplens.isa.dsl.warp_interface import AtomicOperation, Data, SurfaceAccess, TextureFetch, Warp
+from warplens.isa.dsl.operation_records import SurfaceAccess, TextureFetch
+from warplens.isa.dsl.warp_interface import AtomicOperation, Data, Warp
 
 ALL = 0xF  # of the four results
 TEXELS = tuple[Data, Data, Pred]

@@ -11,7 +11,8 @@ from typing import ClassVar, Literal, NamedTuple
 from warplens.core.program import Register, Special
 from warplens.isa.dsl.lanes import TRUE, Pred
 from warplens.isa.dsl.op import Choice, op
-from warplens.isa.dsl.warp_interface import Data, GroupProduct, Warp
+from warplens.isa.dsl.operation_records import GroupProduct
+from warplens.isa.dsl.warp_interface import Data, Warp
 from warplens.isa.numerics.float_products import PLACES, Input, Result, Tiny
 
 TINY_PLACES = 13  # that sums of 8-bit floats keep, and a float result after its first digit (read on an H200)

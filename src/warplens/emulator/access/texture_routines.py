@@ -16,7 +16,7 @@ from warplens.emulator.codegen.structured_builder import StructuredBuilder, func
 from warplens.emulator.codegen.vector_types import I32, I64, LANES, PTR
 from warplens.emulator.state.structs import WorkerEnv
 from warplens.emulator.texture import fetch_request, surface_address, texel_reads
-from warplens.isa.dsl.warp_interface import SurfaceAccess, TextureFetch
+from warplens.isa.dsl.operation_records import SurfaceAccess, TextureFetch
 
 OPERATIONS = {"sample": fetch_request.SAMPLE, "load": fetch_request.LOAD, "gather": fetch_request.GATHER}
 LEVELS = {

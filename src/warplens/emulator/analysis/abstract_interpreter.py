@@ -12,7 +12,8 @@ from warplens.emulator.analysis.liveness import Name
 from warplens.emulator.analysis.predicate_file import PredicateFile
 from warplens.emulator.analysis.register_file import Form, RegisterFile
 from warplens.isa.dsl.lanes import U32, U64, Lanes, Pred
-from warplens.isa.dsl.warp_interface import AtomicOperation, Data, GroupProduct, SurfaceAccess, TextureFetch
+from warplens.isa.dsl.operation_records import GroupProduct, SurfaceAccess, TextureFetch
+from warplens.isa.dsl.warp_interface import AtomicOperation, Data
 
 TILE = {"SR_TID.X": (1, 0), "SR_TID.Y": (0, 1), "SR_TID.Z": (0, 0)}
 

@@ -22,7 +22,8 @@ from warplens.emulator.state.counter_layout import BYTES, COLUMNS, REQUESTS, SEC
 from warplens.emulator.state.structs import Bounds, Fault, WorkerEnv
 from warplens.isa.barrier import after_bytes
 from warplens.isa.dsl.lanes import U32
-from warplens.isa.dsl.warp_interface import BulkCopy, BulkReduction, Space
+from warplens.isa.dsl.operation_records import BulkCopy, BulkReduction
+from warplens.isa.dsl.warp_interface import Space
 from warplens.isa.numerics.reductions import reduced
 
 THERE = 0xFF_FFFF  # of a shared address: its place in a block; above it the rank of the block

@@ -17,7 +17,7 @@ from warplens.emulator.codegen.vector_types import I1, I32, I64, LANES, vector
 from warplens.emulator.state.counter_layout import BYTES, SECTORS
 from warplens.emulator.state.structs import FaultKind, WorkerEnv
 from warplens.isa.dsl.lanes import U32
-from warplens.isa.dsl.warp_interface import BulkNumber, BulkReduction, TensorCopy
+from warplens.isa.dsl.operation_records import BulkNumber, BulkReduction, TensorCopy
 from warplens.isa.numerics.tensor_elements import REDUCED, filling, loaded
 
 RESULT_WORDS = 16  # simc.function.RESULTS

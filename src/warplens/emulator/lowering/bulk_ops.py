@@ -12,7 +12,8 @@ from warplens.emulator.codegen.structured_builder import i32
 from warplens.emulator.codegen.vector_types import I64
 from warplens.emulator.lowering.memory_ops import MemoryOps
 from warplens.isa.dsl.lanes import U32
-from warplens.isa.dsl.warp_interface import BulkCopy, Data, TensorCopy
+from warplens.isa.dsl.operation_records import BulkCopy, TensorCopy
+from warplens.isa.dsl.warp_interface import Data
 
 
 class BulkOps(MemoryOps):

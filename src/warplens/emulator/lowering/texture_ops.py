@@ -20,7 +20,8 @@ from warplens.emulator.lowering.memory_ops import MemoryOps
 from warplens.emulator.state.counter_layout import REQUESTS, SECTORS, TAGS
 from warplens.emulator.state.structs import FaultKind, WorkerEnv
 from warplens.isa.dsl.lanes import U32
-from warplens.isa.dsl.warp_interface import AtomicOperation, Data, SurfaceAccess, TextureFetch
+from warplens.isa.dsl.operation_records import SurfaceAccess, TextureFetch
+from warplens.isa.dsl.warp_interface import AtomicOperation, Data
 
 TEXEL = 4  # bytes that a recording takes a texel for
 QUAD, OCTET = 4, 8  # lanes of a request; eight where one whole coordinate is given

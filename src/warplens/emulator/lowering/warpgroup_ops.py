@@ -13,7 +13,8 @@ from warplens.emulator.warpgroup.matrix_descriptor import ROW_BYTES, MatrixDescr
 from warplens.emulator.warpgroup.product_routine import STRIP, product_routine
 from warplens.emulator.warpgroup.product_sums import LANE_BYTES
 from warplens.isa.dsl.lanes import U32, Pred
-from warplens.isa.dsl.warp_interface import Data, GroupProduct
+from warplens.isa.dsl.operation_records import GroupProduct
+from warplens.isa.dsl.warp_interface import Data
 
 V32 = vector(I32)
 

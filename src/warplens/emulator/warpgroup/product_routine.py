@@ -21,7 +21,7 @@ from warplens.emulator.warpgroup.matrix_descriptor import ROW_BYTES, MatrixDescr
 from warplens.emulator.warpgroup.product_sums import A_FAR, ABSENT, B_FAR, LANE_BYTES, FactorArrays, ProductSums
 from warplens.emulator.warpgroup.sparse_rows import Gap, with_gaps
 from warplens.isa.dsl.lanes import S32, U32
-from warplens.isa.dsl.warp_interface import GroupProduct
+from warplens.isa.dsl.operation_records import GroupProduct
 from warplens.isa.numerics.float_products import FloatParts, Input, Tiny, numbers
 from warplens.isa.tensor import Integer, integers
 

@@ -16,7 +16,7 @@ from warplens.emulator.codegen.emitter import LlvmEmitter
 from warplens.emulator.codegen.structured_builder import StructuredBuilder, i32, i64
 from warplens.emulator.codegen.vector_types import DOUBLE, FLOAT, I8, I32, I64, undefined, vector
 from warplens.isa.dsl.lanes import F32, F64, S32, U32, Lanes
-from warplens.isa.dsl.warp_interface import GroupProduct
+from warplens.isa.dsl.operation_records import GroupProduct
 from warplens.isa.numerics.any_nan import AnyNan
 from warplens.isa.numerics.float_products import (
     ALL_ZERO,

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from warplens import llvm
 from warplens.emulator.codegen.vector_types import I32, vector
 from warplens.isa.dsl.lanes import S32, U32, Pred
-from warplens.isa.dsl.warp_interface import GroupProduct
+from warplens.isa.dsl.operation_records import GroupProduct
 from warplens.isa.numerics.float_products import FloatParts
 
 QUAD, ROWS = 4, 8

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from warplens.isa.dsl.half_pair import H2
 from warplens.isa.dsl.lanes import U32, U64, Int
-from warplens.isa.dsl.warp_interface import BulkReduction
+from warplens.isa.dsl.operation_records import BulkReduction
 from warplens.isa.floating import fadd
 from warplens.isa.half import hadd2, hmnmx2
 

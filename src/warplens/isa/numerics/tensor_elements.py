@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from warplens.isa.dsl.lanes import U32
-from warplens.isa.dsl.warp_interface import BulkNumber
+from warplens.isa.dsl.operation_records import BulkNumber
 
 REDUCED: dict[BulkNumber, int] = {
     "u32": 2, "s32": 3, "u64": 4, "s64": 5, "f16": 6, "f32": 7, "f64": 9, "bf16": 10,
