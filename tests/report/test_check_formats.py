@@ -16,7 +16,7 @@ from warplens.regression.kernel_record import KernelKey
 from warplens.regression.line_attribution import Attribution
 from warplens.regression.verdict import BrokenBudget, CountChange, KernelVerdict, Verdict
 from warplens.report.check import formats
-from warplens.report.check.check_view import CheckView
+from warplens.report.regression_views.check_view import CheckView
 
 LINE = Attribution(SourceLine("a b.cu", 40), "x = a < b | c % 2; // `odd`\x1b[31m", "sectors.sum", 64, 128)
 BROKEN = BrokenBudget("sectors.sum <= baseline", 128, 64, "sector", 64, True, "", LINE)

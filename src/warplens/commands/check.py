@@ -28,8 +28,8 @@ from warplens.regression.check_settings import CheckSettings
 from warplens.regression.kernel_record import KernelKey, KernelRecord
 from warplens.regression.tracked_counts import DEFAULT_BUDGETS, is_static
 from warplens.regression.verdict import UNUSABLE, KernelUnderTest, KernelVerdict, Policy, Verdict, gone, judge
-from warplens.report.check.check_view import CheckView
 from warplens.report.definitions import definitions
+from warplens.report.regression_views.check_view import CheckView
 from warplens.run import write_text
 
 DIED = 4  # exit code of a kernel whose process ended: it cannot be executed here

@@ -29,7 +29,7 @@ from warplens.regression.code_diff import code_diff
 from warplens.regression.kernel_record import KernelRecord
 from warplens.regression.tracked_counts import DEFAULT_BUDGETS, is_static
 from warplens.report.definitions import definitions
-from warplens.report.diff.diff_view import TIME, Difference, DiffView, KernelDiff
+from warplens.report.regression_views.diff_view import TIME, Difference, DiffView, KernelDiff
 
 UNLAUNCHED = "not launched: write a launch block into the file, or give --grid, --block and --arg"
 

@@ -13,8 +13,8 @@ from warplens.regression.kernel_record import KernelKey, KernelRecord
 from warplens.regression.line_attribution import attribute
 from warplens.regression.tracked_counts import is_static
 from warplens.regression.verdict import BrokenBudget
-from warplens.report.check.check_view import amount, attributed
 from warplens.report.definitions import definitions
+from warplens.report.regression_views.check_view import amount, attributed
 from warplens.run import Run
 
 

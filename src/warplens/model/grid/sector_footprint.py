@@ -8,6 +8,9 @@ Sectors that several sampled blocks share are so common that all of them have be
 estimated. A buffer has no more sectors than its size, and an estimate of nearly all of it is taken as all: with two
 hundred pairs of sharing blocks the random error is a tenth.
 
+Sectors of one block alone may lie beside widely shared ones in a buffer (a matrix whose tiles are updated by its first
+row and column).  If so, the shared ones follow one Poisson distribution, and more are seen once than it has.
+
 The distance between blocks that share a sector decides whether it is still in L2 (reuse_distance.py).
 """
 
@@ -30,6 +33,9 @@ from warplens.model.grid.simulated_blocks import Grid
 ERRORS = assumed(2.0, "standard errors", "nineteen of twenty estimates are nearer")
 COMMON = assumed(4, "sampled blocks", "a sector of so many is common, unless random sharing gives as many")
 MORE_THAN_CHANCE = assumed(1.25, "factor", "more than random sharing gives, by more than chance")
+
+SHARED_ENOUGH = assumed(50, "sectors", "of which a random error is a seventh")
+MORE_SPREAD = assumed(1.5, "factor", "variance over mean: 1 in a Poisson distribution, and random errors")
 
 
 class SectorClass(NamedTuple):
@@ -181,6 +187,15 @@ def footprint(
             total, each, 0.0, 1.0, times.size / share, shared, most, times.size, accesses,
             others_again=reuse_distance(gaps, shared, shared, total),
         )  # fmt: skip
+    apart = _apart(times)
+    if apart is not None:
+        shared_by_many = float((times > 1).sum()) / (1 - (1 + apart.mean) * math.exp(-apart.mean)) / share
+        alone = min(apart.alone * total / sampled / share, max(most - shared_by_many, 0.0))
+        widely = apart.mean * total / sampled
+        return SectorFootprint(
+            total, each, shared_by_many, widely, alone, 1.0, most, times.size, accesses,
+            reuse_distance(gaps, widely, apart.mean, total),
+        )  # fmt: skip
     many = times[times >= limit]
     few = times[times < limit]
     met = float((few * (few - 1) / 2).sum())
@@ -203,6 +218,36 @@ def footprint(
         reuse_distance(gaps[common], widely, widely * sampled / total, total),
         reuse_distance(gaps[~common], shared, seen, total),
     )  # fmt: skip
+
+
+class _Apart(NamedTuple):
+    """alone: sampled sectors of one block each;  mean: of sampled blocks that share one of the others."""
+
+    alone: float
+    mean: float
+
+
+def _apart(times: NDArray[np.int64]) -> _Apart | None:
+    """Sectors of one block each beside others that equally many share; None where there is one kind only, or more."""
+    shared = times[times > 1]
+    if shared.size < SHARED_ENOUGH:
+        return None
+    mean = _poisson_mean(float(shared.mean()))
+    if mean < 1 or shared.var() > MORE_SPREAD * mean:  # too few to see of which kind they are, or of several kinds
+        return None
+    once = shared.size * mean / (math.exp(mean) - 1 - mean)  # that others share, too
+    alone = float((times == 1).sum()) - once
+    return _Apart(alone, mean) if alone > max(once, ERRORS * math.sqrt(once)) else None
+
+
+def _poisson_mean(seen: float) -> float:
+    """Mean x of a Poisson distribution whose values above 1 have the mean `seen`: x (1 - e^-x) / (1 - (1 + x) e^-x)."""
+    low, high = 0.0, seen
+    for _ in range(40):
+        mean = (low + high) / 2
+        found = mean * -math.expm1(-mean) / max(1 - (1 + mean) * math.exp(-mean), 1e-300)
+        low, high = (mean, high) if found < seen else (low, mean)
+    return low
 
 
 def _pair_randomness(pairs: NDArray[np.uint64], again: NDArray[np.int64], sampled: int) -> float:

@@ -7,7 +7,7 @@ from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 
-from warplens.report.check.check_view import CheckView
+from warplens.report.regression_views.check_view import CheckView
 
 Format = Callable[[CheckView], str]
 

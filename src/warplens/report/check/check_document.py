@@ -7,7 +7,7 @@ from typing import Any
 
 from warplens.control_characters import escaped
 from warplens.regression.verdict import BrokenBudget, KernelVerdict
-from warplens.report.check.check_view import CheckView, broken_text
+from warplens.report.regression_views.check_view import CheckView, broken_text
 
 NAME = "json"
 VERSION = 1

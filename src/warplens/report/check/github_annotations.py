@@ -11,7 +11,7 @@ from warplens.control_characters import visible
 from warplens.core.cubin import SourceLine
 from warplens.regression.verdict import Verdict
 from warplens.report.check import plain_text
-from warplens.report.check.check_view import CheckView, attributed, broken_text
+from warplens.report.regression_views.check_view import CheckView, attributed, broken_text
 
 NAME = "github"
 TOLD = (Verdict.GONE, Verdict.NOT_COMPARABLE, Verdict.ERROR)

@@ -7,7 +7,7 @@ from xml.etree import ElementTree as Xml
 
 from warplens.control_characters import visible
 from warplens.regression.verdict import KernelVerdict, Verdict
-from warplens.report.check.check_view import CheckView, attributed, broken_text
+from warplens.report.regression_views.check_view import CheckView, attributed, broken_text
 
 NAME = "junit"
 FAILURES = {Verdict.FAIL, Verdict.GONE}

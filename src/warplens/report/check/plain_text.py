@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from warplens.control_characters import visible
 from warplens.regression.verdict import KernelVerdict, Verdict
-from warplens.report.check.check_view import CheckView, amount, attributed, broken_text
+from warplens.report.regression_views.check_view import CheckView, amount, attributed, broken_text
 
 NAME = "text"
 MOST_UNCHANGED = 20  # that are listed

@@ -15,7 +15,7 @@ from urllib.parse import quote
 from warplens.control_characters import escaped
 from warplens.core.cubin import SourceLine
 from warplens.regression.verdict import BrokenBudget, KernelVerdict, Verdict
-from warplens.report.check.check_view import CheckView, attributed, broken_text
+from warplens.report.regression_views.check_view import CheckView, attributed, broken_text
 from warplens.version import __version__
 
 NAME = "sarif"

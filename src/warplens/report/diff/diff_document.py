@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from warplens.control_characters import escaped
-from warplens.report.diff.diff_view import DiffView, KernelDiff, LineChange
+from warplens.report.regression_views.diff_view import DiffView, KernelDiff, LineChange
 
 VERSION = 1
 """Goes up when a key changes its meaning or goes away; a new key leaves it."""

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from warplens.control_characters import visible
 from warplens.core.cubin import SourceLine
 from warplens.regression.code_diff import BlockDiff, CodeDiff
-from warplens.report.check.check_view import amount
-from warplens.report.diff.diff_view import Difference, DiffView, KernelDiff, LineChange
+from warplens.report.regression_views.check_view import amount
+from warplens.report.regression_views.diff_view import Difference, DiffView, KernelDiff, LineChange
 
 CONTEXT = 2  # instructions around a change
 MOST_OPCODES = 8
