@@ -16,7 +16,7 @@ from rich.text import Text
 import warplens as wl
 from warplens.cli.main import main
 from warplens.control_characters import CONTROL, escaped, visible
-from warplens.errors import CubinError, UsageError
+from warplens.errors import UsageError
 from warplens.report.terminal.console_layout import Page
 
 HOSTILE = "\x1b[31mred\x1b]0;title\x07\x9b2J\r\x08\x7f\u202e"
@@ -79,8 +79,9 @@ def test_a_hostile_source(tmp_path: Path, flags: tuple[str, ...], label: str) ->
 
 def test_a_hostile_name_in_a_cubin() -> None:
     data = wl.compile(source='extern "C" __global__ void eeeeeee(float* y) { *y = 1; }', arch="sm_90").cubin.data
-    with pytest.raises(CubinError, match="nvdisasm shows no code"):
-        wl.load(data.replace(b"eeeeeee", b'"} , {}'))['"} , {}'].launch(1, 1, np.zeros(1, np.float32))
+    y = np.zeros(1, np.float32)
+    wl.load(data.replace(b"eeeeeee", b'"} , {}'))['"} , {}'].launch(1, 1, y)
+    assert y == 1
     module = wl.load(data.replace(b"eeeeeee", b"\x1b[31m\x07e"))
     (name,) = module
     shown = [repr(module), repr(module[name]), repr(module[name].launch(1, 1, np.zeros(1, np.float32)))]

@@ -50,13 +50,15 @@ def test_kernels_are_found_by_name_and_shape_and_differences_are_named(compare: 
     read = {name: float(value) for name, value in row.items() if "__" in name or name.startswith("memory_")}
     kernel = {
         "kernel": row["kernel"], "launch": {"grid": compare.size(row["grid"]), "block": compare.size(row["block"])},
-        "metrics": {name: {"value": value} for name, value in read.items()},
+        "metrics": {name: {"value": value, "provenance": "exact"} for name, value in read.items()},
     }  # fmt: skip
-    kernel["metrics"]["smsp__inst_executed.sum"] = {"value": 1.0}
+    kernel["metrics"]["smsp__inst_executed.sum"]["value"] = 1.0
+    kernel["metrics"]["smsp__inst_executed_op_branch.sum"]["provenance"] = "modelled"
     (tmp_path / f"{row['program']}.json").write_text(json.dumps({"kernels": [kernel]}))
     (found,) = compare.compared(tmp_path)
-    assert found.counters == len(read) - 1
+    assert found.counters == len(read) - 2
     assert found.equal == found.counters - 1
+    assert (found.modelled, found.modelled_equal) == (1, 1)
     assert found.differences == [("smsp__inst_executed.sum", read["smsp__inst_executed.sum"], 1.0)]
     assert found.error == pytest.approx(0)
 

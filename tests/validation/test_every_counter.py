@@ -21,6 +21,8 @@ DERIVED["derived__smsp__inst_executed_op_branch_pct"] = lambda row: (
     100 * row["smsp__inst_executed_op_branch.sum"].value / row["smsp__inst_executed.sum"].value
 )
 """Nsight Compute has them in its reports, and does not collect them by name: what they are of others."""
+RECORDS = ("every_counter.csv", "matrix_patterns.csv", "texture_counters.csv", "tensor_counters.csv",
+           "tensor_copy_counters.csv")  # fmt: skip
 FILES = {kernel: file for file, kernels in LAUNCHES.items() for kernel in kernels.split()}
 
 
@@ -40,7 +42,7 @@ def test_counts_as_on_an_h200(kernel: str) -> None:
 
 def test_every_exact_counter_was_measured() -> None:
     measured = set(DERIVED) | {"derived__memory_l1_conflicts_shared_nway"}  # wavefronts / instructions, both measured
-    for record in ("every_counter.csv", "matrix_patterns.csv", "texture_counters.csv"):
+    for record in RECORDS:
         with RECORD.with_name(record).open(encoding="utf-8") as file:
             measured |= set(next(csv.reader(line for line in file if not line.startswith("#"))))
     assert {f.name for f in formulas("sm_90") if f.provenance == "exact"} <= measured

@@ -107,6 +107,6 @@ def total(whole: Counts, quantity: Quantity) -> int:
 
 def _executed(whole: Counts, kind: Selection) -> int:
     """Without instructions that never do anything: the compiler pads asynchronous copies with `@!PT LDS RZ,[RZ]`."""
-    executed = whole.spread("executed")
+    executed = whole.spread("executed").copy()
     executed[[i.index for i in whole.program.instructions if i.guard and i.guard.index < 0 and i.guard.invert]] = 0
     return int(whole.total(executed, kind)[0]) if whole.size else 0

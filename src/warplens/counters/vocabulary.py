@@ -125,9 +125,11 @@ class Counts:
         return Site(instruction.base, instruction.opcode, found, spaces)
 
     def spread(self, name: str) -> NDArray[np.int64]:
-        """A column of the trace, an entry a site."""
+        """A column of the trace, an entry a site; read-only."""
         if name not in self.columns:
-            self.columns[name] = self._spread(name)
+            column = self._spread(name)
+            column.setflags(write=False)
+            self.columns[name] = column
         return self.columns[name]
 
     def _spread(self, name: str) -> NDArray[np.int64]:
@@ -205,7 +207,7 @@ class WeightedColumn:
 
     def __getitem__(self, selection: Selection) -> Quantity:
         def of(counts: Counts) -> Totals:
-            values = counts.spread(self.column.name)
+            values = counts.spread(self.column.name).copy()
             for number, instruction in enumerate(counts.program.instructions):
                 chosen = values[number] and selection.test(counts.sites[number])
                 values[number] *= self.weight(instruction) if chosen else 0

@@ -321,7 +321,7 @@ def test_what_was_found_is_labelled_as_the_counts_are(
     path, page = source_file(LABELS), tmp_path / "page.html"
     how = ["--grid", "64", "--block", "64", "--arg", "zeros:i32[65]", "--gpu", "none", "--check", "races"]
     main(["explain", str(path), "-k", kernel, *how, *sample, "--html", str(page)])
-    assert f"Checks <small>{label}</small>" in page.read_text()
+    assert f'Findings <span class="badge {label}"' in page.read_text()
     main(["explain", str(path), "-k", kernel, *how, *sample])
     assert f"Checks  {label}" in capsys.readouterr().out
 

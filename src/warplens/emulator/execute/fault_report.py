@@ -11,8 +11,8 @@ from warplens.emulator.memory.device_memory import DeviceMemory
 from warplens.emulator.state import abi
 from warplens.emulator.state.structs import FaultKind, WorkerEnv
 from warplens.errors import KernelFault
-from warplens.sass.flow_graph import WAITS
 
+PHASE_WAIT = "TRYWAIT"  # modifier of an instruction that waits for a phase of an mbarrier
 ACTIONS = {
     "LDGSTS": "copy",
     "UBLKRED": "reduction",
@@ -80,7 +80,7 @@ def format_fault(
     if instruction.base in BULK:  # of a warp
         thread_text = f"block {block}, warp {fault.warp}"
     where = place(program, instruction)
-    if kind is FaultKind.BUDGET and WAITS in instruction.modifiers:
+    if kind is FaultKind.BUDGET and PHASE_WAIT in instruction.modifiers:
         return KernelFault(
             f"{demangled(program.name)} hangs: a phase of an mbarrier is never over{f': {hung}' if hung else ''}\n"
             f"  waited for at {where}\n  in {thread_text}"

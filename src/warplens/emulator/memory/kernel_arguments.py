@@ -55,9 +55,9 @@ def pass_arguments(
         shown = f"{label} ({kind.name})" if kind.name and not said else label
         value = given.storage if isinstance(given, Pitched | MappedArray) else given
         if isinstance(value, np.ndarray) and value.ndim > 0:
+            _check_array(value, parameter, TENSOR_MAP if isinstance(given, MappedArray) else POINTER, shown)
             if not isinstance(given, MappedArray):
                 check_elements(given.dtype, kind, shown)
-            _check_array(value, parameter, TENSOR_MAP if isinstance(given, MappedArray) else POINTER, shown)
             identity = (address(value), value.nbytes)
             if identity not in known:
                 arrays.append((value, len(memory.allocations)))

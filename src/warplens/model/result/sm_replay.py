@@ -11,7 +11,7 @@ from warplens.model.result.warp_timeline import WarpTimeline
 from warplens.model.sm.concurrent_sms import simulate_sms
 from warplens.model.trace.stall_log import BLOCK_START, stall_log
 
-ENTRIES = 24_000  # 64 warps with some hundred instructions each; a third of a megabyte of a page
+ENTRIES = 24_000  # defined: 64 warps with some hundred instructions each; a third of a megabyte of a page
 
 
 def warp_timeline(request: PredictionRequest, inputs: SimulationInput, entries: int = ENTRIES) -> WarpTimeline:

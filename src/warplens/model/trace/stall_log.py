@@ -8,7 +8,7 @@ import numpy as np
 
 from warplens.simc import compiled
 
-COLUMNS = 5  # slot, stall reason or BLOCK_START, instruction, first cycle, cycle after the last
+COLUMNS = 5  # defined: slot, stall reason or BLOCK_START, instruction, first cycle, cycle after the last
 BLOCK_START = -1  # the row has the number of the block in the place of the instruction, and the warp in that of the end
 
 
