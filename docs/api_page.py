@@ -11,7 +11,7 @@ import warplens as wl
 from warplens import api
 
 FUNCTIONS = ("compile", "load", "pitched", "empty_pitched", "report")
-CLASSES = ("Module", "LaunchableKernel", "Run", "Prediction", "Metrics", "Metric", "Pitched")
+CLASSES = ("Module", "LaunchableKernel", "Run", "Sweep", "Prediction", "Metrics", "Metric", "Pitched")
 
 
 def main() -> None:

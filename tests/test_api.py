@@ -19,6 +19,7 @@ from warplens.core import metric
 from warplens.errors import UsageError
 from warplens.launchspec import pitched_array
 from warplens.model.result import prediction
+from warplens.sweep import sweep_table
 
 ROOT = Path(__file__).parents[1]
 COPY = str(ROOT / "examples" / "copy.cu")
@@ -59,7 +60,7 @@ def test_every_public_function_and_class_has_an_example() -> None:
     assert [name for name in said.keys() - errors if ">>> " not in said[name]] == []
 
 
-@pytest.mark.parametrize("module", [api, kernel, metric, pitched_array, prediction, run])
+@pytest.mark.parametrize("module", [api, kernel, metric, pitched_array, prediction, run, sweep_table])
 def test_examples_give_what_they_show(module: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     tried = doctest.testmod(module, extraglobs={"wl": wl, "np": np})

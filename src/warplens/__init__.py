@@ -12,6 +12,7 @@
     run["smsp__inst_executed.sum"]                   # a metric under its Nsight Compute name
     run.metrics.to_frame()                           # all of them: value, unit, provenance
     prediction = run.predict("h200")                 # .time_us .duration_us .limit .metrics .stalls
+    kernel.sweep((8192,), [64, 128], (x, y, x.size), gpu="h200")   # a row for each launch: .best .to_frame()
     wl.advise(run, gpu="h200")                       # what is wrong, and what it costs at the most
     wl.report(run, "report.html")
 
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from warplens.launchspec.pitched_array import Pitched
     from warplens.model.result.prediction import Prediction
     from warplens.run import Run
+    from warplens.sweep.sweep_table import Sweep
 
 _HOMES = {
     "advice.advise": ("Advice", "advise"),
@@ -58,6 +60,7 @@ _HOMES = {
     "launchspec.mapped_array": ("MappedArray",),
     "launchspec.pitched_array": ("Pitched",),
     "run": ("Run",),
+    "sweep.sweep_table": ("Sweep",),
 }  # fmt: skip
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -75,6 +78,7 @@ __all__ = [
     "Pitched",
     "Prediction",
     "Run",
+    "Sweep",
     "Unpredictable",
     "UnsupportedInstruction",
     "UsageError",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,9 @@ from warplens.launchspec.pitched_array import plain
 from warplens.machine import Machine, choose
 from warplens.machine.launch_limits import check_cluster_size, check_cooperative, check_launch
 from warplens.run import Run
+from warplens.sweep.run_sweep import run_sweep
+from warplens.sweep.sweep_space import SweepSpace
+from warplens.sweep.sweep_table import Sweep
 
 Size = int | Sequence[int]
 Progress = Callable[[int, int], None]
@@ -194,6 +197,31 @@ class LaunchableKernel:
         input_bytes = sum(memory.allocations[position].size for position in inputs)
         memory.release()
         return Run(self, launch, counted, machine, tuple(labels), checks, input_bytes=input_bytes, again=request)
+
+    def sweep(
+        self, grid: Any, block: Any, args: Sequence[Any] = (), *, shared: Any = 0,
+        gpu: str | Sequence[str] | None = None, metrics: str | Sequence[str] = (), sample: int | None = None,
+    ) -> Sweep:  # fmt: skip
+        """Launches the kernel with each value of the parameters that are lists, with every combination of them.
+
+        grid, block, shared  as of launch(), or a list; grid and shared may be functions of the block
+        args     arguments as of launch(), or functions of the block.  Arrays and variables of the module are as they
+                 were for each launch, and after all of them
+        gpu      whose limits apply and where the time is predicted, or a list; None: no time is predicted
+        metrics  names for further columns: "smsp__inst_executed.sum", "regex:sectors"
+        sample   run so many blocks of each launch instead of all
+        A launch that is refused or faults is a row with its error; if all are, the first error is raised.
+
+        >>> x = np.zeros(1 << 16, np.float32)
+        >>> args = x, x.copy(), np.int32(x.size)
+        >>> kernel = wl.compile("examples/copy.cu")["nccopy"]
+        >>> sweep = kernel.sweep(lambda block: x.size // block, [64, 128], args, metrics="smsp__inst_executed.sum")
+        >>> [(row["block"], row["grid"], row["smsp__inst_executed.sum"]) for row in sweep]
+        [(64, 1024, 77824), (128, 512, 77824)]
+        """
+        space = SweepSpace(grid, block, args, shared, gpu)
+        variables = self.variables.image, self.variables.constants
+        return run_sweep(self.name, space, partial(self.launch, sample=sample), variables, metrics)
 
     def job(self, launch: Launch, *args: Any) -> Job:
         """The launch with everything that it needs, to be repeated on a GPU.  UsageError as of launch()."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import difflib
-import html
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal, NoReturn
 
+from warplens.core.html_table import html_table
 from warplens.errors import UsageError
 
 Provenance = Literal["exact", "modelled", "sampled", "measured"]
@@ -66,12 +66,8 @@ class Metrics(dict[str, Metric]):
 
     def _repr_html_(self) -> str:
         """A table, as a notebook shows it."""
-        rows = "".join(
-            f"<tr><td>{html.escape(name)}</td><td>{metric.value:,.6g}</td><td>{html.escape(metric.unit)}</td>"
-            f"<td>{metric.provenance}</td></tr>"
-            for name, metric in self.items()
-        )
-        return f"<table><tr><th>metric</th><th>value</th><th>unit</th><th>provenance</th></tr>{rows}</table>"
+        rows = [(name, f"{metric.value:,.6g}", metric.unit, metric.provenance) for name, metric in self.items()]
+        return html_table(("metric", "value", "unit", "provenance"), rows)
 
     def to_frame(self) -> Any:
         """A pandas.DataFrame: one row a metric, indexed by name, with the columns value, unit and provenance.

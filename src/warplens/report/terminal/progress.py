@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 
 from warplens.control_characters import visible
 
@@ -78,6 +79,24 @@ class Bar:
         self.progress.update(self.task, completed=done, total=blocks, refresh=True)
         if done >= blocks:
             self.progress.stop()
+
+
+@contextmanager
+def count_bar(title: str) -> Iterator[Callable[[int, int], None]]:
+    """To be called with what is done and how much there is; a bar on a terminal or in a notebook, else nothing."""
+    if not (sys.stderr.isatty() or in_notebook()):
+        yield lambda done, of: None
+        return
+    shown = Bar(title)
+    try:
+        yield shown.advance
+    finally:
+        shown.progress.stop()
+
+
+def in_notebook() -> bool:
+    """Whether a bar can be drawn in a notebook: rich does it with ipywidgets."""
+    return "ipykernel" in sys.modules and find_spec("ipywidgets") is not None
 
 
 @contextmanager
