@@ -94,6 +94,11 @@ __all__ = [
 ]
 
 
+def load_ipython_extension(shell: Any) -> None:
+    """What IPython calls for `%load_ext warplens`: cells can begin with %%warplens."""
+    import_module("warplens.cli.cell_magic").register(shell)
+
+
 def __dir__() -> list[str]:
     return sorted(__all__)
 

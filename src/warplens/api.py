@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
@@ -61,8 +64,23 @@ def compile(
     return Module(read_cubin(data, {name: text}), dict(lowered))
 
 
+_UNSAVED: ContextVar[Mapping[str, str]] = ContextVar("unsaved", default=MappingProxyType({}))
+
+
+@contextmanager
+def unsaved_file(name: str, text: str) -> Iterator[None]:
+    """Source text that is read under this name, as if such a file stood in the working directory."""
+    token = _UNSAVED.set({**_UNSAVED.get(), name: text})
+    try:
+        yield
+    finally:
+        _UNSAVED.reset(token)
+
+
 def read_source(path: Path) -> str:
     """Source text, decoded as UTF-8 or else Latin-1.  UsageError."""
+    if (unsaved := _UNSAVED.get().get(str(path))) is not None:
+        return unsaved
     data = read_code(path)
     if b"\0" in data:
         raise UsageError(f"cannot read {path} as text: it holds bytes of 0; a cubin needs a name that ends in .cubin")

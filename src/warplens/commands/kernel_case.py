@@ -187,14 +187,14 @@ def _titles(job: FileJob) -> list[str]:
 def _with_rules(job: FileJob, flags: Flags, target: Target) -> Loaded:
     """The target, launched as the settings say where they do; the flags that find it again."""
     said = {key: value for rule in job.rules if rule.matches(target.title) for key, value in rule.launch.items()}
-    own = replace(flags, kernel=target.title, **_flags_of(said)) if said else replace(flags, kernel=target.title)
+    own = replace(flags, kernel=target.title, **launch_flags(said)) if said else replace(flags, kernel=target.title)
     if not said:
         return own, _on_usual_gpu(job, target)
     (again,) = _targets(job.path, own)
     return own, _on_usual_gpu(job, again)
 
 
-def _flags_of(said: Mapping[str, Any]) -> dict[str, Any]:
+def launch_flags(said: Mapping[str, Any]) -> dict[str, Any]:
     """Keys of a table [kernels.NAME] as flags of the command line."""
 
     def text(value: object) -> str:
