@@ -10,14 +10,17 @@ from typing import Any
 import warplens as wl
 from warplens import api
 
-FUNCTIONS = ("compile", "load", "pitched", "empty_pitched", "report")
-CLASSES = ("Module", "LaunchableKernel", "Run", "Sweep", "Prediction", "Metrics", "Metric", "Pitched")
+FUNCTIONS = ("compile", "load", "pitched", "empty_pitched", "tensor_map", "advise", "compare", "report")
+CLASSES = (
+    "Module", "LaunchableKernel", "Run", "RunComparison", "Sweep", "Prediction", "Advice", "Metrics", "Metric",
+    "Pitched", "MappedArray",
+)  # fmt: skip
 
 
 def main() -> None:
     errors = [name for name in wl.__all__ if name not in (*FUNCTIONS, *CLASSES, "__version__")]
     for name in FUNCTIONS:
-        print(*entry(f"wl.{name}", getattr(api, name), "##"), sep="\n")
+        print(*entry(f"wl.{name}", getattr(api, name, None) or getattr(wl, name), "##"), sep="\n")
     for name in CLASSES:
         found = getattr(wl, name)
         print(*entry(f"wl.{name}", found, "##"), sep="\n")

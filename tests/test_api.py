@@ -6,6 +6,7 @@ import doctest
 import inspect
 import pydoc
 import sys
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
@@ -15,6 +16,7 @@ import pytest
 
 import warplens as wl
 from warplens import api, kernel, run
+from warplens.advice import run_comparison
 from warplens.core import metric
 from warplens.errors import UsageError
 from warplens.launchspec import pitched_array
@@ -60,7 +62,7 @@ def test_every_public_function_and_class_has_an_example() -> None:
     assert [name for name in said.keys() - errors if ">>> " not in said[name]] == []
 
 
-@pytest.mark.parametrize("module", [api, kernel, metric, pitched_array, prediction, run, sweep_table])
+@pytest.mark.parametrize("module", [api, kernel, metric, pitched_array, prediction, run, run_comparison, sweep_table])
 def test_examples_give_what_they_show(module: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     tried = doctest.testmod(module, extraglobs={"wl": wl, "np": np})
@@ -77,6 +79,7 @@ def launched() -> wl.Run:
 def test_what_a_prompt_shows_fits_into_a_line(launched: wl.Run) -> None:
     kernel = launched.kernel
     shown = [
+        wl.compare(launched, launched),
         launched, launched.metrics, launched.metrics["smsp__inst_executed.sum"], launched.trace, launched.floor(),
         launched.predict("h200"), launched.machine, kernel, kernel.cubin, kernel.kernel, kernel.program,
         wl.empty_pitched((3, 5), np.float32), wl.compile(source="__device__ int here;").variables,
@@ -84,6 +87,29 @@ def test_what_a_prompt_shows_fits_into_a_line(launched: wl.Run) -> None:
     for one in shown:
         assert len(repr(one)) < 160, one
         assert " object at 0x" not in repr(one)
+
+
+def test_a_prediction_is_shown_as_tables(launched: wl.Run) -> None:
+    prediction = launched.predict("h200")
+    html = prediction._repr_html_()
+    assert html.count("<table>") == 3
+    assert f"<td>Event time</td><td>{prediction.time_us:.3g}</td>" in html
+    assert "<td>1,234,568</td>" in replace(prediction, time_us=1234567.8)._repr_html_()
+    assert f"<caption>h200 (modelled): {prediction.limit}</caption>" in html
+    assert "(modelled, uncalibrated)" in replace(prediction, calibrated="")._repr_html_()
+
+
+def test_a_comparison_is_shown_as_its_page() -> None:
+    x = np.arange(4096, dtype=np.float32)
+    module = wl.compile(COPY)
+    first, second = (module[name].launch(32, 128, x, np.zeros_like(x), np.int32(x.size)) for name in module)
+    compared = wl.compare(first, second)
+    assert compared.ratio("smsp__inst_executed.sum") == 4864 / 2048
+    html = compared._repr_html_()
+    assert html.startswith("<iframe srcdoc=")
+    assert "nccopy executes 2.38 times the instructions of ccopy" in html
+    with pytest.raises(UsageError, match="smsp__inst_executed"):
+        compared.ratio("smsp__inst_executed.summ")
 
 
 def test_an_unknown_metric_is_answered_with_the_nearest(launched: wl.Run) -> None:

@@ -14,6 +14,7 @@
     prediction = run.predict("h200")                 # .time_us .duration_us .limit .metrics .stalls
     kernel.sweep((8192,), [64, 128], (x, y, x.size), gpu="h200")   # a row for each launch: .best .to_frame()
     wl.advise(run, gpu="h200")                       # what is wrong, and what it costs at the most
+    wl.compare(run, other)                           # what the other does more or less, and why
     wl.report(run, "report.html")
 
 Errors that the user can mend are subclasses of WarplensError.
@@ -28,6 +29,7 @@ from warplens.version import __version__
 
 if TYPE_CHECKING:
     from warplens.advice.advise import Advice, advise
+    from warplens.advice.run_comparison import RunComparison, compare
     from warplens.api import Module, compile, empty_pitched, load, pitched, report, tensor_map
     from warplens.core.metric import Metric, Metrics
     from warplens.errors import (
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "advice.advise": ("Advice", "advise"),
+    "advice.run_comparison": ("RunComparison", "compare"),
     "api": ("Module", "compile", "empty_pitched", "load", "pitched", "report", "tensor_map"),
     "kernel": ("LaunchableKernel",),
     "errors": (
@@ -78,6 +81,7 @@ __all__ = [
     "Pitched",
     "Prediction",
     "Run",
+    "RunComparison",
     "Sweep",
     "Unpredictable",
     "UnsupportedInstruction",
@@ -85,6 +89,7 @@ __all__ = [
     "WarplensError",
     "__version__",
     "advise",
+    "compare",
     "compile",
     "empty_pitched",
     "load",

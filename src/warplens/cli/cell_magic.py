@@ -6,7 +6,7 @@
     __global__ void copy(const float* in, float* out, int n) { ... }
 
 The options are those of `warplens explain`; the launch is in the cell's launch block, in --launch or in other options.
-IPython itself is not imported: it passes its shell to register().
+IPython itself is not imported: it passes its shell to register().  The rest is when a cell is run.
 """
 
 from __future__ import annotations
@@ -15,21 +15,19 @@ import shlex
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
 from warplens.cli.options import CODE, GPUS, HOST, LAUNCH, SAMPLE, options
-from warplens.commands.explain import ExplainRequest, causes, kernels, run
-from warplens.commands.kernel_case import launch_flags
-from warplens.commands.target import Flags
 from warplens.control_characters import visible
-from warplens.core.hazard import checks_of
-from warplens.core.run_options import RunOptions
 from warplens.errors import UsageError, WarplensError
-from warplens.report.html import launch_page, notebook
-from warplens.report.terminal.gpu_table import GpuAnswer
-from warplens.run import Run
+
+if TYPE_CHECKING:
+    from warplens.commands.target import Flags
+    from warplens.core.run_options import RunOptions
+    from warplens.report.terminal.gpu_table import GpuAnswer
+    from warplens.run import Run
 
 FILE = "cell.cu"  # what reports and messages call the cell
 EXAMPLE = "\"grid = 32, block = 128, args = ['random f32[4096]', 4096]\""
@@ -44,7 +42,7 @@ class CellError(WarplensError):
 
 
 @dataclass(frozen=True)
-class CellRuns(Sequence[Run]):
+class CellRuns(Sequence["Run"]):
     """Cell runs: what a cell's kernels did, kernel after kernel, each on every GPU that is named.
 
     answers   the same by kernel, with GPUs that refuse the launch; () for one GPU
@@ -64,6 +62,8 @@ class CellRuns(Sequence[Run]):
 
     def _repr_html_(self) -> str:
         """One page with all of them, as a notebook shows it."""
+        from warplens.report.html import launch_page, notebook
+
         return notebook.frame(launch_page.page([run.page_subject for run in self.runs], self.answers))
 
 
@@ -107,6 +107,10 @@ def _command(**given: Any) -> dict[str, Any]:
 def _explained(
     flags: Flags, host: RunOptions, launch: str | None, check: Sequence[str], what_if: Sequence[str]
 ) -> Run | CellRuns:
+    from warplens.commands.explain import ExplainRequest, causes, kernels, run
+    from warplens.core.hazard import checks_of
+    from warplens.report.terminal.gpu_table import GpuAnswer
+
     checks_of(check)  # before a long run
     wish = ExplainRequest(host, tuple(check), causes(what_if))
     found = kernels(FILE, with_launch(flags, launch) if launch else flags, wish.what_if)
@@ -131,6 +135,8 @@ def _explained(
 
 def with_launch(flags: Flags, text: str) -> Flags:
     """The flags with the keys of --launch, "grid = 32, block = 128".  UsageError for what is no such text."""
+    from warplens.commands.kernel_case import launch_flags
+
     try:
         said = tomllib.loads(f"launch = {{ {text} }}")["launch"]
     except tomllib.TOMLDecodeError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from warplens.core.html_table import html_table, three_digits
 from warplens.core.metric import Metric
 from warplens.machine.parameter import Parameter
 from warplens.model.result.bottleneck import Bottleneck
@@ -97,3 +98,26 @@ class Prediction:
     def __repr__(self) -> str:
         interval = f"{self.low_us:.3g} to {self.high_us:.3g} us"
         return f"<Prediction {self.time_us:.3g} us ({interval}) on {self.gpu}: {self.limit}>"
+
+    def _repr_html_(self) -> str:
+        """Tables of its time, units and stalls, as a notebook shows them."""
+        label = "modelled" if self.calibrated else "modelled, uncalibrated"
+        span = "90 % interval" if self.coverage_measured else "assumed interval"
+        times = [
+            (name, three_digits(us), f"{three_digits(low)} to {three_digits(high)}")
+            for name, us, low, high in (
+                ("Event time", self.time_us, self.low_us, self.high_us),
+                ("Kernel duration", self.duration_us, self.duration_low_us, self.duration_high_us),
+            )
+        ]
+        units = [
+            (unit.name, f"{unit.percent:.1f}", three_digits(unit.achieved), f"{three_digits(unit.peak)} {unit.unit}")
+            for unit in self.units
+        ]
+        stalls = sorted(self.stalls.items(), key=lambda pair: (-pair[1], pair[0]))
+        cycles = [(reason, three_digits(amount)) for reason, amount in stalls if amount]
+        return (
+            html_table(("Time", "µs", span), times, f"{self.gpu} ({label}): {self.limit}")
+            + html_table(("Unit", "%", "Achieved", "Peak"), units, f"Speed of Light ({label})")
+            + html_table(("Stall", "Cycles per issued instruction"), cycles, f"Stalls ({label})")
+        )

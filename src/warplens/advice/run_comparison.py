@@ -1,0 +1,55 @@
+"""Run comparison: what one run does more or less than another, and which instructions make the difference."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from warplens.control_characters import visible
+from warplens.counters.comparison import Comparison
+from warplens.counters.comparison import compare as compare_sides
+from warplens.report.html import comparison_page, notebook
+from warplens.report.terminal.comparison_report import side, verdict
+from warplens.run import Run
+
+
+@dataclass(frozen=True)
+class RunComparison:
+    """Two runs beside each other; ratios are second over first.
+
+    >>> x = np.zeros(4096, np.float32)
+    >>> module = wl.compile("examples/copy.cu")
+    >>> first, second = (module[name].launch(32, 128, x, x.copy(), np.int32(x.size)) for name in module)
+    >>> comparison = wl.compare(first, second)
+    >>> comparison.ratio("smsp__inst_executed.sum")
+    2.375
+
+    counts   rows of metrics, instruction classes, idioms and lines, with what causes the difference
+    """
+
+    first: Run
+    second: Run
+    counts: Comparison
+
+    def __repr__(self) -> str:
+        return visible(f"<RunComparison: {verdict(self.counts)}>")
+
+    def ratio(self, metric: str) -> float | None:
+        """The second value of a metric over the first; None where the first is 0.  UsageError for an unknown name."""
+        return self.counts.row(metric).ratio
+
+    def _repr_html_(self) -> str:
+        """Its page, as a notebook shows it."""
+        page = comparison_page.page(self.counts, self.first.page_subject, self.second.page_subject)
+        return notebook.frame(page)
+
+
+def compare(first: Run, second: Run) -> RunComparison:
+    """What the second run does more or less than the first; of runs that are timed(), what makes the times differ, too.
+
+    >>> x = np.zeros(4096, np.float32)
+    >>> runs = [kernel.launch(32, 128, x, x.copy(), np.int32(x.size)) for kernel in map(
+    ...     wl.compile("examples/copy.cu").__getitem__, ("ccopy", "nccopy"))]
+    >>> wl.compare(*runs)  # doctest: +ELLIPSIS
+    <RunComparison: nccopy executes 2.38 times the instructions of ccopy (remainder by a variable)...>
+    """
+    return RunComparison(first, second, compare_sides(side(first.subject), side(second.subject)))
