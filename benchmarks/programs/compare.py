@@ -91,9 +91,9 @@ def main() -> None:
     found = list(compared(Path(sys.argv[1])))
     counters, equal = sum(one.counters for one in found), sum(one.equal for one in found)
     modelled, modelled_equal = sum(one.modelled for one in found), sum(one.modelled_equal for one in found)
-    print(f"{equal:,} of {counters:,} exact counters of {len(found)} kernels of "
-          f"{len({one.program for one in found})} programs are equal, and {modelled_equal:,} of {modelled:,} that depend "
-          "on time or on the order of warps.\n")  # fmt: skip
+    names = {one.program for one in found}
+    print(f"{equal:,} of {counters:,} exact counters of {len(found)} kernels of {len(names)} programs are equal, "
+          f"and {modelled_equal:,} of {modelled:,} that depend on time or on the order of warps.\n")  # fmt: skip
     for one in found:
         for name, value, ours in one.differences:
             print(f"- {one.program}, {one.kernel}: {name} {value:,.0f} on the H200, {ours:,.0f} here")
