@@ -58,7 +58,9 @@ def check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
 
 @pytest.fixture
 def saved(check: Check) -> Check:
-    assert check("k.cu", "--save")[0] == 0
+    code, output = check("k.cu", "--save")
+    assert code == 0
+    assert set(verdicts(output).values()) == {"NEW"}
     return check
 
 

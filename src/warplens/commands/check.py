@@ -292,6 +292,8 @@ class _Check:
             before = one.now if self.request.save else one.before
             under_test = KernelUnderTest(one.now, before, one.case.line, one.executed)
             verdict = judge(under_test, self._applicable(one), policy)
+            if self.request.save and one.before is None and verdict.verdict is Verdict.UNCHANGED:
+                verdict = replace(verdict, verdict=Verdict.NEW)  # to the baseline that was there
             if verdict.verdict is Verdict.NEW and (others := elsewhere.get((one.key.file, one.key.name))):
                 note = f"the baseline has it for {others}; check that, or `warplens check --save` for this one"
                 verdict = replace(verdict, verdict=Verdict.NOT_COMPARABLE, note=note, exit_code=UNUSABLE)
