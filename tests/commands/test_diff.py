@@ -137,6 +137,7 @@ def test_revisions_of_git(diff: Diff) -> None:
     [
         (("old.cu",), "diff takes OLD and NEW"), (("--rev", "a", "b", "x", "y"), "--rev takes one file"),
         (("old.cu", "gone.cu"), "no such file: gone.cu"), (("old.cu", "new.cu", "-k", "cpy"), "no kernel 'cpy'"),
+        (("old.cu", "old.cu", "--gpu", "h300"), "error: no GPU 'h300' is known"),
     ],
 )  # fmt: skip
 def test_wrong_usage(diff: Diff, arguments: tuple[str, ...], says: str) -> None:

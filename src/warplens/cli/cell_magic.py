@@ -138,12 +138,12 @@ def with_launch(flags: Flags, text: str) -> Flags:
     from warplens.commands.kernel_case import launch_flags
 
     try:
-        said = tomllib.loads(f"launch = {{ {text} }}")["launch"]
+        launch = tomllib.loads(f"launch = {{ {text} }}")["launch"]
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"--launch {text!r}: {error}; write it as {EXAMPLE}") from None
-    if wrong := [key for key in said if key not in LAUNCH_KEYS]:
+    if wrong := [key for key in launch if key not in LAUNCH_KEYS]:
         raise UsageError(f"--launch: no key {wrong[0]!r} is known; possible are {', '.join(LAUNCH_KEYS)}")
-    found = launch_flags(said)
+    found = launch_flags(launch)
     if twice := [key for key in found if getattr(flags, key)]:
         raise UsageError(f"--launch and another option both give {twice[0]}: use one of them")
     return replace(flags, **found)

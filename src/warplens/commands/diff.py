@@ -22,6 +22,7 @@ from warplens.commands.kernel_case import (
 )
 from warplens.emulator import available_threads
 from warplens.errors import UsageError
+from warplens.machine import machine
 from warplens.machine.gpu_choice import NONE
 from warplens.regression.budget import Vocabulary, parse_budget
 from warplens.regression.check_settings import KernelRule
@@ -64,6 +65,9 @@ def diff(request: DiffRequest, folder: Path) -> DiffView:
     """The difference; versions of git are taken out into `folder`.  UsageError."""
     forget()
     budgets = [parse_budget(text, Vocabulary({d.name: d.unit for d in definitions()})) for text in DEFAULT_BUDGETS]
+    timed = request.gpu is not None and request.gpu.casefold() != NONE
+    if timed:
+        machine(str(request.gpu))  # one error, not one for each kernel
     names = sorted({name for budget in budgets for name in budget.names})
     statics = [name for name in names if is_static(name)]
     old, new = (

@@ -186,25 +186,25 @@ def _titles(job: FileJob) -> list[str]:
 
 def _with_rules(job: FileJob, flags: Flags, target: Target) -> Loaded:
     """The target, launched as the settings say where they do; the flags that find it again."""
-    said = {key: value for rule in job.rules if rule.matches(target.title) for key, value in rule.launch.items()}
-    own = replace(flags, kernel=target.title, **launch_flags(said)) if said else replace(flags, kernel=target.title)
-    if not said:
+    launch = {key: value for rule in job.rules if rule.matches(target.title) for key, value in rule.launch.items()}
+    own = replace(flags, kernel=target.title, **launch_flags(launch)) if launch else replace(flags, kernel=target.title)
+    if not launch:
         return own, _on_usual_gpu(job, target)
     (again,) = _targets(job.path, own)
     return own, _on_usual_gpu(job, again)
 
 
-def launch_flags(said: Mapping[str, Any]) -> dict[str, Any]:
+def launch_flags(launch: Mapping[str, Any]) -> dict[str, Any]:
     """Keys of a table [kernels.NAME] as flags of the command line."""
 
     def text(value: object) -> str:
         return ",".join(map(str, value)) if isinstance(value, list) else str(value)
 
-    flags: dict[str, Any] = {key: text(said[key]) for key in ("grid", "block", "shared", "cluster") if key in said}
-    if "args" in said:
-        args = said["args"]
+    flags: dict[str, Any] = {key: text(launch[key]) for key in ("grid", "block", "shared", "cluster") if key in launch}
+    if "args" in launch:
+        args = launch["args"]
         flags["args"] = tuple(map(str, args if isinstance(args, list) else [args]))
-    if isinstance(settings := said.get("set"), dict):
+    if isinstance(settings := launch.get("set"), dict):
         flags["settings"] = tuple(f"{name}={value}" for name, value in settings.items())
     return flags
 

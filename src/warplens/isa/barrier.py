@@ -54,7 +54,7 @@ def one_of(value: U64) -> U64:
 
 
 def after(old: U64, arrivals: U64, bytes: U64 | int = 0, leaving: U64 | int = 0) -> U64:
-    """The phase is over, and the next begins, when nobody is missing and all bytes have arrived."""
+    """The phase is over, and the next begins, when no arrival and no byte is missing."""
     threads = ((old >> THREADS) + leaving) & MOST
     missing = ((old >> MISSING) + arrivals) & MOST
     left = ((old >> LEFT) + bytes) & MOST_BYTES

@@ -187,14 +187,14 @@ def footprint(
             total, each, 0.0, 1.0, times.size / share, shared, most, times.size, accesses,
             others_again=reuse_distance(gaps, shared, shared, total),
         )  # fmt: skip
-    apart = _apart(times)
-    if apart is not None:
-        shared_by_many = float((times > 1).sum()) / (1 - (1 + apart.mean) * math.exp(-apart.mean)) / share
-        alone = min(apart.alone * total / sampled / share, max(most - shared_by_many, 0.0))
-        widely = apart.mean * total / sampled
+    mixture = _mixture(times)
+    if mixture is not None:
+        shared_by_many = float((times > 1).sum()) / (1 - (1 + mixture.mean) * math.exp(-mixture.mean)) / share
+        alone = min(mixture.alone * total / sampled / share, max(most - shared_by_many, 0.0))
+        widely = mixture.mean * total / sampled
         return SectorFootprint(
             total, each, shared_by_many, widely, alone, 1.0, most, times.size, accesses,
-            reuse_distance(gaps, widely, apart.mean, total),
+            reuse_distance(gaps, widely, mixture.mean, total),
         )  # fmt: skip
     many = times[times >= limit]
     few = times[times < limit]
@@ -220,14 +220,14 @@ def footprint(
     )  # fmt: skip
 
 
-class _Apart(NamedTuple):
+class _Mixture(NamedTuple):
     """alone: sampled sectors of one block each;  mean: of sampled blocks that share one of the others."""
 
     alone: float
     mean: float
 
 
-def _apart(times: NDArray[np.int64]) -> _Apart | None:
+def _mixture(times: NDArray[np.int64]) -> _Mixture | None:
     """Sectors of one block each beside others that equally many share; None where there is one kind only, or more."""
     shared = times[times > 1]
     if shared.size < SHARED_ENOUGH:
@@ -237,7 +237,7 @@ def _apart(times: NDArray[np.int64]) -> _Apart | None:
         return None
     once = shared.size * mean / (math.exp(mean) - 1 - mean)  # that others share, too
     alone = float((times == 1).sum()) - once
-    return _Apart(alone, mean) if alone > max(once, ERRORS * math.sqrt(once)) else None
+    return _Mixture(alone, mean) if alone > max(once, ERRORS * math.sqrt(once)) else None
 
 
 def _poisson_mean(seen: float) -> float:

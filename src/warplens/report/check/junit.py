@@ -40,8 +40,8 @@ def _suite(root: Xml.Element, view: CheckView, path: str, kernels: list[KernelVe
         lines = _lines(view, kernel)
         if kernel.exit_code:
             kind = "failure" if kernel.verdict in FAILURES else "error"
-            told = Xml.SubElement(case, kind, type=str(kernel.verdict), message=visible(lines[0]))
-            told.text = visible("\n".join(lines))
+            failure = Xml.SubElement(case, kind, type=str(kernel.verdict), message=visible(lines[0]))
+            failure.text = visible("\n".join(lines))
         else:
             Xml.SubElement(case, "system-out").text = visible("\n".join([str(kernel.verdict), *lines]))
 

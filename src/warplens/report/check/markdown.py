@@ -13,14 +13,14 @@ MOST = 50  # kernels with a section: GitHub takes comments of 65,536 characters
 
 
 def text(view: CheckView) -> str:
-    told = [k for k in view.kernels if k.verdict is not Verdict.UNCHANGED or k.broken]
+    listed = [k for k in view.kernels if k.verdict is not Verdict.UNCHANGED or k.broken]
     lines = [f"### warplens: {_outcome(view)}", "", f"{view.summary}.", ""]
     lines += [f"- **{Verdict.ERROR}** {_plain(problem)}" for problem in view.problems]
-    if told:
+    if listed:
         lines += ["| | kernel | what | where |", "|---|---|---|---|"]
-        lines += [row for kernel in told[:MOST] for row in _rows(view, kernel)]
-    if len(told) > MOST:
-        lines += ["", f"{len(told) - MOST} kernels more."]
+        lines += [row for kernel in listed[:MOST] for row in _rows(view, kernel)]
+    if len(listed) > MOST:
+        lines += ["", f"{len(listed) - MOST} kernels more."]
     tools = ", ".join(f"{name} {version}" for name, version in (view.tools or {}).items())
     lines += ["", f"<sub>{tools}; counts need no GPU and are the same on every machine.</sub>"]
     return visible("\n".join(lines) + "\n")
