@@ -99,3 +99,9 @@ def line_with_most(launch: CountedLaunch, amounts: Mapping[int, float]) -> Sourc
         if place is not None and amount > 0:
             by_line[place] = by_line.get(place, 0.0) + amount
     return max(by_line, key=lambda place: by_line[place], default=None)
+
+
+def missing_warps_weight(launch: CountedLaunch, warps: int) -> float:
+    """Weight of so many warps that an SM could hold and does not: a quarter of their share of its slots, as fewer warps
+    hide less latency, but none of the work is wasted."""
+    return warps / launch.machine.limits.warps_per_multiprocessor / 4

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from warplens.rules._counted_launch import CountedLaunch
+from warplens.rules._counted_launch import CountedLaunch, missing_warps_weight
 from warplens.rules._rule import Finding, rule
 
 PERCENT = 50  # of the SM's warps, the theoretical occupancy above which nothing is reported
@@ -34,9 +34,9 @@ def low_occupancy(launch: CountedLaunch) -> Finding | None:
     if here.percent > PERCENT or launch.waves < 1:  # with so few blocks no limit is reached
         return None
     limiters = tuple(name for name in here.limiters if name != "shared_mem" or uses_shared_memory(launch))
-    # a quarter: fewer warps hide less latency, but none of the work is wasted
-    evidence = LowOccupancyEvidence(here.warps, launch.machine.limits.warps_per_multiprocessor, limiters)
-    return Finding("low_occupancy", (1 - here.percent / 100) / 4, evidence)
+    most = launch.machine.limits.warps_per_multiprocessor
+    weight = missing_warps_weight(launch, most - here.warps)
+    return Finding("low_occupancy", weight, LowOccupancyEvidence(here.warps, most, limiters))
 
 
 def uses_shared_memory(launch: CountedLaunch) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from warplens.counters.occupancy import occupancy
-from warplens.rules._counted_launch import CountedLaunch
+from warplens.rules._counted_launch import CountedLaunch, missing_warps_weight
 from warplens.rules._rule import Finding, rule
 
 AT_MOST = 4  # registers fewer
@@ -41,8 +41,7 @@ def register_cliff(launch: CountedLaunch) -> Finding | None:
             kernel.barriers,
         )  # fmt: skip
         if then.warps > here.warps:
-            # a quarter: as for low occupancy
-            weight = (then.warps - here.warps) / launch.machine.limits.warps_per_multiprocessor / 4
+            weight = missing_warps_weight(launch, then.warps - here.warps)
             return Finding(
                 "register_cliff", weight, RegisterCliffEvidence(here.registers, fewer, here.warps, then.warps)
             )

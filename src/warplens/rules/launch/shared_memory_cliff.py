@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from warplens.counters.occupancy import occupancy
-from warplens.rules._counted_launch import CountedLaunch
+from warplens.rules._counted_launch import CountedLaunch, missing_warps_weight
 from warplens.rules._rule import Finding, rule
 
 AT_MOST = 0.1  # of the bytes
@@ -39,8 +39,7 @@ def shared_memory_cliff(launch: CountedLaunch) -> Finding | None:
     for fewer in range((asked - 1) // unit * unit, int(asked * (1 - AT_MOST)) - 1, -unit):
         then = occupancy(launch.machine, here.registers, launch.launch.threads_per_block, fewer, 0, kernel.barriers)
         if then.warps > here.warps:
-            # a quarter: as for low occupancy
-            weight = (then.warps - here.warps) / launch.machine.limits.warps_per_multiprocessor / 4
+            weight = missing_warps_weight(launch, then.warps - here.warps)
             return Finding(
                 "shared_memory_cliff", weight, SharedMemoryCliffEvidence(asked, fewer, here.warps, then.warps)
             )
