@@ -71,6 +71,7 @@ def short(module: Any) -> str:
 BY_CUBIN = {"pipes", "register_banks", "pipe_counts", "atomic_ports", "atomic_rates"}  # tests of their own below
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("name", sorted(set(PROGRAMS) - {*PROGRAMS["walks"].FILES, "products", *BY_CUBIN}))
 def test_a_program_launches_what_its_file_has(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     module, sample = PROGRAMS[name], rows(name)

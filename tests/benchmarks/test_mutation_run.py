@@ -65,6 +65,7 @@ def test_a_moved_file_keeps_its_mutants_and_their_order(sources: Path) -> None:
     assert [m.name for m in mutants.all_mutants(sources)] == before
 
 
+@pytest.mark.long
 def test_a_mutant_is_caught_by_a_test_that_fails_on_it_and_by_no_other(sources: Path, tmp_path: Path) -> None:
     test = tmp_path / "test_one.py"
     test.write_text("import one\ndef test_least():\n    assert one.least(2, 1) == 2\n", encoding="utf-8")

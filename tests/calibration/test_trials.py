@@ -31,6 +31,7 @@ def test_every_trial_has_its_kernel_and_all_arguments() -> None:
         assert len(trial.args) == len(found[trial.subject].parameters[trial.kernel]), trial.name
 
 
+@pytest.mark.every(20)
 @pytest.mark.parametrize(
     ("subject", "kernel", "opcode", "least"),
     [

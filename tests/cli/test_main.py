@@ -270,7 +270,7 @@ def test_json_of_an_error(
     assert document["error"]["message"] in said
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
 @pytest.mark.parametrize(
     ("arguments", "code"), [(["explain", COPY, *SMALL], 0), (["gpus"], 0), (["explain", "gone.cu"], 2), (["--help"], 0)]

@@ -25,6 +25,7 @@ def warplens(*words: str, out: str | None = None, **environment: str) -> subproc
         )
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
 def test_a_terminal_without_unicode_gets_letters_that_it_has(encoding: str) -> None:
     done = warplens("explain", str(COPY), "--kernel", "ccopy", "--set", "n=1024", "--gpu", "t4,h200",

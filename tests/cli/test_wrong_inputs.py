@@ -170,6 +170,7 @@ def test_environment(
     assert says in said
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("behind", ["| true", "| head -c 100", "> /dev/full", "< /dev/null > /dev/null"])
 def test_streams(behind: str) -> None:
     line = shlex.join([sys.executable, "-m", "warplens", "gpus"])

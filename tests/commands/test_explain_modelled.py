@@ -38,6 +38,7 @@ def on_h200() -> list[Run]:
     return [*runs(COPY, "h200", "n=262144"), *runs(REPORT, "h200")]
 
 
+@pytest.mark.long
 def test_the_factors_of_every_pair_multiply_out(on_h200: list[Run]) -> None:
     for first in on_h200:
         for second in on_h200:
@@ -89,7 +90,7 @@ def test_more_bandwidth_and_packed_accesses_never_cost_time(on_h200: list[Run], 
     assert run.predict(what_if=(cause,)).time_us <= 1.01 * run.prediction.time_us
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(3)
 @pytest.mark.parametrize("kernel", ["ccopy", "nccopy"])
 @pytest.mark.parametrize("gpu", sorted(set(machines()) - {"h200", "textbook"}))
 def test_every_gpu_has_a_time_above_what_its_dram_needs(kernel: str, gpu: str) -> None:

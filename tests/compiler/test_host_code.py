@@ -135,6 +135,7 @@ def test_headers_beside_the_file_lose_their_host_code_too(tmp_path):
     assert kernels(source, name=str(tmp_path / "k.cu")) == ["k"]
 
 
+@pytest.mark.long
 def test_block_wide_cub_through_its_one_header():
     source = """
     #include <cub/cub.cuh>

@@ -50,6 +50,7 @@ def compiles(file: str, arch: str) -> bool:
     return chip_number(arch) >= chip_number(BEGINS_WITH.get(file, ("sm_75",))[0])
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("file", BEGINS_WITH)
 def test_files_that_begin_with_a_later_architecture(file: str) -> None:
     first, function = BEGINS_WITH[file]
@@ -75,7 +76,7 @@ def agree(found: list[np.ndarray[Any, Any]], wanted: list[np.ndarray[Any, Any]])
             np.testing.assert_array_equal(one, other)
 
 
-@pytest.mark.every(80)  # four files, each for another architecture: NVRTC takes up to 6 s for a file
+@pytest.mark.every(160)  # four files, each for another architecture: NVRTC takes up to 6 s for a file
 @pytest.mark.parametrize(
     ("name", "there"),
     [

@@ -76,6 +76,7 @@ def test_links_lead_to_reports_or_out_of_the_page_or_nowhere() -> None:
     assert "<script>" not in found
 
 
+@pytest.mark.long
 def test_a_page_is_written_without_the_source_folder(tmp_path: Path) -> None:
     """Everything that the page shows is in the page."""
     lab = tmp_path / "pitched"

@@ -24,7 +24,7 @@ find = cache(lab_catalog.find)  # reading 70 rungs takes longer than running mos
 RUNGS = [(name, rung.entry.title) for name in names() for rung in find(name).rungs]
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(7)
 @pytest.mark.parametrize(("name", "title", "predicted"), [(*r, n % PREDICTED == 0) for n, r in enumerate(RUNGS)])
 def test_every_rung_computes_counts_and_draws_what_its_lab_says(name: str, title: str, predicted: bool) -> None:
     lab = find(name)

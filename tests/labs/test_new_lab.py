@@ -171,6 +171,7 @@ def test_truth_that_does_not_fit_is_told(lab: Path, capsys: pytest.CaptureFixtur
     assert "truth() takes 3 arguments, and 1_scalar has 4" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_a_readme_without_the_full_size_tells_the_small_one(lab: Path) -> None:
     assert main(["lab", "./mine", "--write", "--size", "small"]) == 0
     told = (lab / "README.md").read_text()

@@ -310,6 +310,7 @@ def test_what_could_not_be_recorded_is_not_predicted() -> None:
         on(run, machine("h200"), cut)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("what_if", [(), ("double_bandwidth",)])
 def test_no_unit_does_more_than_it_can(what_if: tuple[str, ...]) -> None:
     """All multiprocessors read the same 2 MiB again and again, from L2; and a stream, from DRAM."""

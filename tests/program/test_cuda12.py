@@ -12,6 +12,7 @@ from helpers.whole_program import built, run
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="`warplens run` works on Linux alone")
 
 
+@pytest.mark.long
 def test_the_runtime_in_a_program_is_replaced_by_that_of_its_version(
     capfd: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

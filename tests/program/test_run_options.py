@@ -76,6 +76,7 @@ def test_details_are_those_of_explain(capfd: pytest.CaptureFixture[str], tmp_pat
     assert "Kernel   scale of registered, sm_90" in ran.err
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("options", "numbers"),
     [

@@ -55,6 +55,7 @@ def test_memory_is_what_it_is_with_counters(
         assert other["time_us"] == pytest.approx(one["time_us"], rel=0.05)
 
 
+@pytest.mark.long
 def test_a_selected_launch_is_counted_also_where_it_repeats_one_that_was_not(
     capfd: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -64,6 +65,7 @@ def test_a_selected_launch_is_counted_also_where_it_repeats_one_that_was_not(
     assert all(launch["metrics"]["smsp__inst_executed.sum"]["value"] for launch in document["launches"])
 
 
+@pytest.mark.long
 def test_checks_count_every_launch(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     _, document, report = outcome(capfd, tmp_path, "first", checks=("races",))
     assert total(document, "uncounted") == 0

@@ -131,6 +131,7 @@ def test_the_sentence_has_the_figures() -> None:
     )
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("gpu", ["h200", "l4", "rtx5090"])
 def test_what_a_kernel_does_not_do_is_no_limit(gpu: str) -> None:
     """Atomics were told as the latency of DRAM, as stores on their way and as the queue for shared memory."""

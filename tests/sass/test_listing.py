@@ -165,6 +165,7 @@ def test_the_tool_is_started_once_and_not_for_other_lines_of_the_same_code(start
     assert len(starts) == 1
 
 
+@pytest.mark.long
 def test_what_is_disassembled_ahead_needs_no_start(starts):
     """One start an architecture; places of jumps count from the beginning of each kernel."""
     cubins = [compiled(STORES, "sm_90"), compiled(STORES.replace("3", "5"), "sm_90"), compiled(STORES, "sm_80")]

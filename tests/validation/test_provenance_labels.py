@@ -34,6 +34,7 @@ def exact(target: Target) -> set[str]:
     }  # fmt: skip
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize(("title", "name"), sorted(DEPENDENT))
 def test_what_depends_on_the_order_is_not_exact(title: str, name: str) -> None:
     assert not exact(LISTS[title].first_cases()[name].target()) & set(DEPENDENT[title, name])

@@ -32,7 +32,7 @@ def measured() -> dict[tuple[str, str], dict[str, float]]:
     }
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(7)
 @pytest.mark.parametrize("name", KERNELS)
 def test_counts(name: str) -> None:
     compared = 0

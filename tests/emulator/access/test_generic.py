@@ -56,6 +56,7 @@ def rows() -> list[dict[str, str]]:
 QUICK = ("gld_8", "gst_4")
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize(
     "name",
     [pytest.param(n, marks=[pytest.mark.long] * (n not in QUICK)) for n in sorted({row["kernel"] for row in rows()})],

@@ -53,6 +53,7 @@ def large(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
     monkeypatch.setattr(kernel_module, "LARGE", 0)
 
 
+@pytest.mark.long
 def test_calls_do_what_is_written_out(request: pytest.FixtureRequest) -> None:
     out, run = launch()
     with pytest.raises(wl.KernelFault) as fault:

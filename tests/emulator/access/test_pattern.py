@@ -20,6 +20,7 @@ SOURCE = "".join(
 )
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("offset", OFFSETS)
 @pytest.mark.parametrize("name", TYPES)
 def test_sectors_of_a_row_at_an_offset(name: str, offset: int) -> None:

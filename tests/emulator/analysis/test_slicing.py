@@ -173,7 +173,7 @@ class BySets(SliceDependences):
         wanted |= {(e.name, e.guard) for e in events if not e.writes and (moves or places(at, e.name))}
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(5)
 @pytest.mark.parametrize("file", ["lessons", "k18_divergence", "k16_shuffle_vote", "guest_rows", "copies"])
 def test_bits_say_what_sets_say(file):
     module = wl.compile(source(f"{file}.cu"))

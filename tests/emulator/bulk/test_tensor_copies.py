@@ -119,6 +119,7 @@ def test_a_pipeline_of_bulk_copies() -> None:
     assert {name: run[name] for name in counted} == counted
 
 
+@pytest.mark.long
 def test_blocks_of_a_cluster_exchange() -> None:
     data, out = np.arange(64, dtype=np.int32).reshape(4, 16), np.zeros((2, 3, 64), np.int32)
     run = kernel("boxes.cu", "exchange", "sm_90").launch(2, 64, wl.tensor_map(data, (4, 16)), out)

@@ -41,7 +41,7 @@ def emulated(name: str) -> Emulated:
     return Emulated(target, USUAL, None)
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(7)
 @pytest.mark.parametrize("name", NAMES)
 def test_counts_as_on_an_h200(name: str) -> None:
     (agreement,) = with_record([emulated(name)], RECORD)
@@ -73,6 +73,7 @@ def test_each_block_reads_its_neighbour() -> None:
     assert (out.reshape(3, 2, 64) == v[:, ::-1] + 3 * v[:, ::-1] + v + 5 + names).all()
 
 
+@pytest.mark.long
 def test_clusters_that_the_launch_gives() -> None:
     values, out, sums = emulated("cluster_given").arrays
     v = values.reshape(3, 2, 64)
@@ -92,6 +93,7 @@ def test_without_clusters_each_block_is_one() -> None:
     assert (out.reshape(6, 6) == [[b % 3, 2, 0, 1, 1, 64] for b in range(6)]).all()
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("there", ["sm_100", "sm_120"])
 def test_without_clusters_on_later_architectures(there: str) -> None:
     """Where sm_120 keeps a register in the place to return to (RPCMOV) while it reads what the cluster is."""
@@ -100,7 +102,7 @@ def test_without_clusters_on_later_architectures(there: str) -> None:
     assert (out.reshape(6, 6)[:, :5] == [[b % 3, 2, 0, 1, 1] for b in range(6)]).all()
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(7)
 @pytest.mark.parametrize("there", ["sm_100", "sm_120"])
 @pytest.mark.parametrize("name", NAMES[:-1])  # %nwarpid, in the last, is 48 on sm_120
 def test_the_same_on_later_architectures(name: str, there: str) -> None:

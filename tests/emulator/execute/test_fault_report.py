@@ -205,6 +205,7 @@ kernel.launch(int(sys.argv[2]), 1024, np.zeros(2, np.int32), budget=10**15)
 """
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("blocks", [1, 50])
 def test_interrupt(blocks: int) -> None:
     """Ctrl-C ends an endless kernel within a second, with a KeyboardInterrupt and nothing else."""

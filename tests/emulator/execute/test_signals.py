@@ -149,6 +149,7 @@ def test_control_c_while_a_buffer_is_kept_is_not_lost(monkeypatch: pytest.Monkey
     assert (out == 1).all()
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("threads", [1, 2])
 def test_nothing_runs_on_when_the_progress_raises(threads: int) -> None:
     kernel, out = written(SOURCE, "slow"), np.ones(1 << 19, np.int32)

@@ -13,6 +13,7 @@ from helpers.kernel_launches import awkward_integers, fractions, kernel, on_host
 STACK, SWITCH, CALLS = "k11_local_array.cu", "k19_switch.cu", "k20_calls.cu"
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("n", [40, 64])
 def test_loc(arch: str, n: int) -> None:
     threads = 40
@@ -84,7 +85,7 @@ def test_sw_one_way(arch: str, which: int) -> None:
     same(o[:32].copy(), want)
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(5)
 @pytest.mark.parametrize("which", [0, 1, 2, 3, 4, 5, 6, 7, 8])
 def test_swu(arch: str, which: int) -> None:
     n = 40

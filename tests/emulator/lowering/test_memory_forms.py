@@ -153,7 +153,7 @@ HOPPER = {made.__name__: made for made in (vector_sums, strong_rows, proxies)}
 SINCE = dict.fromkeys(HOPPER, ARCHITECTURES[4:])
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("name", "there"),
     [

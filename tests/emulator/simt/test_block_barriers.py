@@ -13,7 +13,7 @@ LIKE_AMPERE = (pytest.param(arch, marks=pytest.mark.long) for arch in ("sm_86", 
 FROM_AMPERE = ["sm_80", *LIKE_AMPERE, "sm_90", "sm_100", "sm_120"]
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(5)
 @pytest.mark.parametrize("target", FROM_AMPERE)
 def test_phases(target: str) -> None:
     out = np.zeros(3 * N, np.int32)
@@ -26,7 +26,7 @@ def test_phases(target: str) -> None:
     same(out, want)
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(5)
 @pytest.mark.parametrize("target", ["sm_75", "sm_90", "sm_100"])
 @pytest.mark.parametrize("lucky", [True, False])
 def test_reductions(target: str, lucky: bool) -> None:
@@ -37,6 +37,7 @@ def test_reductions(target: str, lucky: bool) -> None:
     same(out, (first + 1000 * bool(data.all()) + 10000 * bool((data == 7).any())).astype(np.int32))
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("target", ["sm_90", "sm_100", "sm_120"])
 def test_cluster_of_one_block(target: str) -> None:
     out = np.zeros(2 * N, np.int32)

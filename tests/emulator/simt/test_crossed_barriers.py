@@ -35,6 +35,7 @@ def crossed() -> wl.Module:
     return wl.load(code)
 
 
+@pytest.mark.every(7)
 @pytest.mark.parametrize("name", ["m_loop", "m_nest", "m_breaks"])
 def test_order_as_on_an_h200(name: str) -> None:
     warps = words()

@@ -61,7 +61,7 @@ def places(name: str, values: np.ndarray) -> list[list[tuple[int, int]]]:  # typ
     return [[(named[clock], mask) for clock, mask in seen] for seen in steps]
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(7)
 @pytest.mark.parametrize("name", sorted(measured()))
 def test_which_lanes_are_where(name: str) -> None:
     rows = measured()[name]

@@ -38,7 +38,7 @@ def rounds() -> NDArray[np.uint32]:
 OPEN = {"nest": {20}}  # warps that take another order here
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(5)
 @pytest.mark.parametrize("name", ["one", "three", "exit", "meet1", "ifs", "loop", "two", "nest"])
 def test_turns_as_on_an_h200(name: str) -> None:
     kernel = with_yields("turns.cu")[f"turn_{name}"]

@@ -48,6 +48,7 @@ def order(name: str) -> list[Order]:
     return orders
 
 
+@pytest.mark.every(7)
 @pytest.mark.parametrize("name", ["naps_alike", "naps_of_lanes", "spins"])
 def test_order_as_on_an_h200(name: str) -> None:
     assert order(name) == measured(name)

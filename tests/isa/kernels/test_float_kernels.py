@@ -23,6 +23,7 @@ def rows(o: NDArray[Any], n: int) -> list[NDArray[Any]]:
     return list(o.reshape(-1, n))
 
 
+@pytest.mark.every(7)
 @pytest.mark.parametrize("fused", [True, False])
 def test_f32(arch: str, fused: bool) -> None:
     """The divisor of __fdividef is a power of two, of which the approximate reciprocal is exact."""
@@ -93,6 +94,7 @@ def units(got: NDArray[Any], exact: NDArray[Any]) -> NDArray[Any]:
     return np.where((got == nearest) | (np.isnan(got) & np.isnan(nearest)), 0, error)
 
 
+@pytest.mark.long
 def test_fmath(arch: str) -> None:
     """The errors are those of the CUDA C++ Programming Guide, Mathematical Functions."""
     n, rng = 256, np.random.default_rng(4)

@@ -69,6 +69,7 @@ def test_wmma_gemm(arch: str) -> None:
     assert (np.abs(out - exact) <= (depth // 8) * (17 * 2.0**-24 + 2.0**-23) * size).all()
 
 
+@pytest.mark.long
 def test_mma(arch: str) -> None:
     """ldmatrix, mma of many types, movmatrix and stmatrix in a row: as on an H200."""
     a, b, want = (measured()[f"mma16.{part}"] for part in "abd")
@@ -111,6 +112,7 @@ extern "C" __global__ void copied(const int* in, int* out) {
 """
 
 
+@pytest.mark.long
 def test_checks_see_copies_and_matrices() -> None:
     """What they write counts as written, and another warp must not read it before a barrier."""
     a, out = np.ones(4096, np.float32), np.zeros(512, np.float32)

@@ -25,6 +25,7 @@ def numbered(form: GroupForm) -> str:
     return f"{form.number}_{sparse}{form.result}_{form.a}_{form.b}_{form.columns}"
 
 
+@pytest.mark.every(50)
 @pytest.mark.parametrize(
     "form", [pytest.param(f, id=numbered(f), marks=() if is_quick(f) else pytest.mark.long) for f in FORMS]
 )

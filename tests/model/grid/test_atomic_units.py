@@ -58,6 +58,7 @@ def test_so_many_ports_and_units_have_a_part_of_memory(kilobytes: int, snapshot:
         assert tuple(map(snapshot, told[0])) == pytest.approx(told[1], rel=0.2, abs=1)
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize(("loads", "off"), [(0, 0.5), (64, 0.4)])
 def test_blocks_in_step_wait_for_each_other_at_the_same_words(loads: int, off: float, snapshot: Snapshot) -> None:
     """Of 528 blocks: what it costs that they add 4,096 counters, right away and after they have read for 16 us."""

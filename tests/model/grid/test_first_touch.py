@@ -104,6 +104,7 @@ def test_each_piece_by_itself_gives_the_same(at_once: int) -> None:
         assert first[i] == pytest.approx(share), i
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("threads", [32, 256])
 def test_seams_are_waited_for_as_on_an_h200(threads: int, snapshot: Snapshot) -> None:
     """Of 48 steps, in shares of what lines that nobody else reads cost."""

@@ -275,6 +275,7 @@ def counted(name: str) -> float:
 KEPT = {trial.name: trial for trial in trials(132) if trial.subject == "kept"}
 
 
+@pytest.mark.every(7)
 @pytest.mark.parametrize("name", ["loads beside stores, 16 MiB", "rounds together, 40 MiB"])
 def test_dram_writes_as_much_as_an_h200_counts(name: str, snapshot: Snapshot) -> None:
     """What is read again and again takes the place of stores; a kernel that only reads makes DRAM write 2.4 MB."""

@@ -16,6 +16,7 @@ MEASURED = Path(__file__).parents[3] / "measurements" / "h200" / "calibration_ac
 TRIALS = {trial.name: trial for trial in trials(132) if trial.subject == "clocks"}
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("kind", ["floats", "doubles", "none"])
 def test_the_clock_is_the_one_that_an_h200_had(kind: str, snapshot: Snapshot) -> None:
     name = f"clock of {kind}, 132 x 512, 0 between"

@@ -41,7 +41,7 @@ def cycles(loops: ModuleType, size: int, executed: int, warps: int, gpu: Machine
     return (times[1] - times[0]) * gpu.boost_megahertz / (size * executed / 128 * warps / 4)
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(3)
 @pytest.mark.parametrize("case", [c if c[0] <= QUICK else pytest.param(c, marks=pytest.mark.long) for c in CASES])
 def test_loops_longer_than_a_cache_take_as_long_as_on_an_h200(loops: ModuleType, case: tuple[int, int, int]) -> None:
     with ROWS.open(encoding="utf-8") as file:

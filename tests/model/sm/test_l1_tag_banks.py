@@ -64,6 +64,7 @@ def test_a_walk_takes_as_long_as_on_an_h200(snapshot: Snapshot) -> None:
     assert snapshot(predicted(TRIALS[name]).time_us) == pytest.approx(float(READ[name]["value"]), rel=0.06)
 
 
+@pytest.mark.long
 @pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("parameter", "near"),

@@ -26,6 +26,7 @@ WALKS = wl.compile(source=source_of("walks"), arch="sm_90")
 PARTS, WAYS, LINES = 744, 4, 6976
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("what", "kernel", "row", "size", "warps", "near"),
     [
@@ -93,6 +94,7 @@ def test_many_parts_are_filled_up_once_each_unless_l2_loses_them() -> None:
     assert walked(2 * PARTS, 8, 4, kept=False)[0] > 10 * PARTS
 
 
+@pytest.mark.long
 def test_whole_sectors_are_written_once_more_where_too_many_wait() -> None:
     assert walked(LINES // 2, 4, 32)[1] < LINES // 20
     filled, again = walked(2 * LINES, 4, 32)

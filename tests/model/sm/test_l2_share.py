@@ -60,6 +60,7 @@ def test_a_short_record_needs_no_book() -> None:
     assert l2_share_table(LINES, LINES).tags.size > 0
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(("table", "least", "most"), [(0.5, 0.97, 1), (1.0, 0.6, 0.95), (2.0, 0.3, 0.6)])
 def test_of_a_table_that_all_read_anywhere_l2_has_what_a_cache_would_have(
     table: float, least: float, most: float

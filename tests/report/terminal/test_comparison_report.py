@@ -157,6 +157,7 @@ def test_document() -> None:
     assert found["causes"][0]["difference"] == 21
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     "words",
     [

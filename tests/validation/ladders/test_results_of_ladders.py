@@ -32,6 +32,7 @@ def check(rung: str, arch: str) -> None:
             assert np.array_equal(found, wanted)
 
 
+@pytest.mark.every(7)
 @pytest.mark.long
 @pytest.mark.parametrize("rung", sorted(SMALL))
 def test_rung(rung: str) -> None:
