@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from importlib.resources import files
-from typing import Any
 from xml.etree import ElementTree
 
 import jsonschema
 import pytest
 
+from helpers.published_schemas import sarif_schema
 from warplens.core.cubin import SourceLine
 from warplens.regression.kernel_record import KernelKey
 from warplens.regression.line_attribution import Attribution
@@ -77,62 +77,13 @@ def test_json_follows_its_schema() -> None:
     assert [(one["line"], one["fails"]) for one in broken] == [(40, True), (38, False)]
 
 
-def _object(required: list[str], **properties: Any) -> dict[str, Any]:
-    return {"type": "object", "required": required, "additionalProperties": False, "properties": properties}
-
-
-def _list(items: dict[str, Any], least: int = 0) -> dict[str, Any]:
-    return {"type": "array", "items": items, "minItems": least}
-
-
-TEXT: dict[str, Any] = {"type": "string", "minLength": 1}
-MESSAGE = _object(["text"], text=TEXT)
-LOCATION = _object(
-    ["physicalLocation"],
-    physicalLocation=_object(
-        ["artifactLocation", "region"],
-        artifactLocation=_object(["uri", "uriBaseId"], uri={**TEXT, "pattern": r"^[^ \\]+$"}, uriBaseId=TEXT),
-        region=_object(["startLine"], startLine={"type": "integer", "minimum": 1}),
-    ),
-)
-SARIF = _object(
-    ["$schema", "version", "runs"],
-    **{"$schema": {**TEXT, "pattern": "sarif-schema-2.1.0.json$"}},
-    version={"const": "2.1.0"},
-    runs=_list(
-        _object(
-            ["tool", "results"],
-            tool=_object(
-                ["driver"],
-                driver=_object(
-                    ["name", "rules"],
-                    name=TEXT, semanticVersion=TEXT,
-                    rules=_list(_object(["id", "shortDescription"], id=TEXT, shortDescription=MESSAGE), 1),
-                ),
-            ),
-            columnKind={"enum": ["utf16CodeUnits", "unicodeCodePoints"]},
-            invocations=_list(
-                _object(["executionSuccessful"], executionSuccessful={"type": "boolean"}, exitCode={"type": "integer"})
-            ),
-            results=_list(
-                _object(
-                    ["message", "ruleId", "ruleIndex", "level"],
-                    message=MESSAGE, ruleId=TEXT, ruleIndex={"type": "integer", "minimum": 0},
-                    level={"enum": ["none", "note", "warning", "error"]},
-                    partialFingerprints={"type": "object", "additionalProperties": TEXT},
-                    locations=_list(LOCATION, 1),
-                )
-            ),
-        ),
-        1,
-    ),
-)  # fmt: skip
-"""The part of SARIF 2.1.0 that is written, by the standard's sections; what is not listed here is not written."""
-
-
 def test_sarif_has_findings_at_source_lines() -> None:
     for view in (VIEW, PASSED):
-        jsonschema.validate(json.loads(written("sarif", view)), SARIF)
+        document = json.loads(written("sarif", view))
+        jsonschema.validate(document, sarif_schema())
+        document["runs"][0]["columnKind"] = "bytes"
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(document, sarif_schema())
     (run,) = json.loads(written("sarif"))["runs"]
     rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
     assert all(rules[result["ruleIndex"]] == result["ruleId"] for result in run["results"])
