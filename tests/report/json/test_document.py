@@ -15,8 +15,10 @@ from warplens.core.program import Program
 from warplens.counters.metrics import metrics
 from warplens.counters.occupancy import occupancy
 from warplens.machine import machine
+from warplens.report.finding_text import format_finding
 from warplens.report.json.document import document, schema, text
 from warplens.report.launch_view import LaunchView
+from warplens.rules import findings
 
 
 def made(tools: dict[str, str] | None = None) -> dict[str, Any]:
@@ -41,6 +43,19 @@ def view(code: Program, counts: Trace, tools: dict[str, str]) -> LaunchView:
 def test_follows_the_schema() -> None:
     jsonschema.Draft202012Validator.check_schema(schema())
     jsonschema.validate(made(), schema())
+
+
+def test_findings_are_those_of_the_other_reports() -> None:
+    code = program("LDG.E R0,[R2.64]\nEXIT", lines=(7, None))
+    counts = trace(Launch((1, 1, 1), (96, 1, 1)), [{"executed": 3, "requests": 3, "sectors": 96, "ideal": 12}, {}])
+    subject = view(code, counts, {"warplens": "1"})
+    found = document(subject)
+    jsonschema.validate(found, schema())
+    (first, *_) = found["findings"]
+    assert {one["fault"] for one in found["findings"]} >= {first["fault"], "uncoalesced_access"}
+    assert first["text"] == format_finding(findings(subject)[0], subject)
+    assert first["line"]["line"] == 7
+    assert 0 < first["weight"] <= 1
 
 
 def test_the_schema_refuses_a_made_up_provenance() -> None:

@@ -24,7 +24,9 @@ from warplens.counters.opcodes import access
 from warplens.errors import WarplensError
 from warplens.model import LeastTime
 from warplens.model.result.prediction import Prediction
+from warplens.report.finding_text import format_finding
 from warplens.report.launch_view import LaunchView
+from warplens.rules import Finding, findings
 
 VERSION = 2
 """Goes up when a key changes its meaning or goes away; a new key leaves it.  2: `error` in the place of results."""
@@ -61,7 +63,7 @@ def document(view: LaunchView, chosen: Metrics | None = None) -> Document:
         "prediction": view.prediction and prediction_part(view.prediction, program),
         "unpredicted": view.unpredicted or None,
         "what_if": what_if_part(view.what_if),
-        "findings": [],
+        "findings": [finding_part(found, view) for found in findings(view)],
         "checks": ["memory", *view.checks],
         "hazards": [hazard_part(hazard) for hazard in view.trace.hazards],
     }
@@ -78,6 +80,17 @@ def error_document(
         "gpu": gpu,
         "printed": getattr(error, "printed", ""),
         "error": {"type": type(error).__name__, "message": str(error), "exit_code": error.exit_code},
+    }
+
+
+def finding_part(found: Finding, view: LaunchView) -> Document:
+    """A fault in words; `weight` is its share of the launch's work, by which findings are ranked."""
+    line = found.line
+    return {
+        "fault": found.fault,
+        "text": format_finding(found, view),
+        "weight": number(found.weight),
+        "line": line and {"file": line.file, "line": line.line},
     }
 
 
