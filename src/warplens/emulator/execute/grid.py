@@ -40,7 +40,7 @@ from warplens.emulator.jit.native_code import NativeCode
 from warplens.emulator.memory.device_memory import DeviceMemory
 from warplens.emulator.state.check_set import NO_CHECKS, UNCOUNTED, Checks
 from warplens.emulator.state.structs import FaultKind, Touch
-from warplens.errors import KernelFault, UsageError
+from warplens.errors import KernelFault, TimeLimitReached, UsageError
 
 T = TypeVar("T")
 # Starting another thread and joining it takes 1 ms, so two threads do not pay where one has less work left than
@@ -157,9 +157,13 @@ class GridExecution:
     def run(self, threads: int, sample: Sample | None = None) -> GridResult | Restart:
         """All blocks, or a sample whose counts are scaled to the grid.  Raises a fault of the kernel."""
         with self.memory_held():
-            outcome = self._run_grid(threads) if sample is None else self._run_sample(threads, sample)
-            if isinstance(outcome, FaultOutcome):
-                raise self.error_of(outcome, sample)
+            try:
+                outcome = self._run_grid(threads) if sample is None else self._run_sample(threads, sample)
+                if isinstance(outcome, FaultOutcome):
+                    raise self.error_of(outcome, sample)
+            except TimeLimitReached as limit:
+                limit.place = self._hottest_place()
+                raise
             return outcome if isinstance(outcome, Restart) else self._collect(outcome.workers, sample)
 
     # Which blocks, in which order
@@ -328,6 +332,15 @@ class GridExecution:
         return GridResult(
             scaled, lambda: np.add.reduceat(scaled()["executed"], first), self.blocks, workers, self.races
         )  # fmt: skip
+
+    def _hottest_place(self) -> str:
+        """The source line of the basic block that has executed most instructions, "" if it has none."""
+        plan = self.state.plan
+        if not self._workers:
+            return ""
+        block = plan.program.blocks[int(plan.executed_by_block(total_of(self._workers)).argmax())]
+        code = plan.program.instructions[block.first : block.last + 1]
+        return next((f"{found.source.file}:{found.source.line}" for found in code if found.source), "")
 
     def error_of(self, fault: FaultOutcome, sample: Sample | None = None) -> BaseException:
         """The exception for a fault, with the output up to it.  Memory stays as at the fault."""
