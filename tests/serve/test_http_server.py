@@ -85,6 +85,7 @@ def test_counts_come_before_the_prediction(server: PageServer) -> None:
 def test_other_architecture_and_no_gpu(server: PageServer) -> None:
     (_, kernels), (_, counts), (last, _) = events(server, SMALL, gpu="none", arch="sm_80")
     assert (kernels["kernels"][0]["arch"], counts["predicted"], last) == ("sm_80", False, "done")
+    assert "than the GPU&#39;s is counted, not timed" in counts["html"].replace("'", "&#39;")
 
 
 def test_errors_name_the_lines(server: PageServer) -> None:

@@ -17,7 +17,8 @@ def test_parsed() -> None:
     "document",
     [
         None, [], "x", {}, {"source": 1}, {"source": "", "file": "/etc/passwd"}, {"source": "", "gpu": None},
-        {"source": "", "names": {"n": 1}}, {"source": "", "names": []}, {"source": "x" * (MOST_BYTES + 1)},
+        {"source": "", "names": {"n": 1}}, {"source": "", "names": []},
+        {"source": "", "names": {"a=b": "1"}}, {"source": "x" * (MOST_BYTES + 1)},
         {"source": "\0"}, {"source": "", "names": {str(n): "1" for n in range(101)}},
     ],
 )  # fmt: skip

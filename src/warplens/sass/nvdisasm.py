@@ -92,7 +92,7 @@ class AheadOfTime:
             ended = answer(data, options)
         seconds = _processor_seconds() - before
         if self._asked and self._asked[1] == tuple(options):
-            seconds = min(seconds, self._asked[2])
+            seconds = min(seconds, self._asked[2], prepared[1].used or seconds if prepared else seconds)
         self._asked = data, tuple(options), seconds
         return ended
 

@@ -134,6 +134,7 @@ class PageHandler(BaseHTTPRequestHandler):
                 case _:
                     self._send_text(404, "there is no such address")
         except WarplensError as error:
+            self.close_connection = True  # the rest of the request may be unread
             self._send_text(400, str(error))
         except RequestCancelled:
             self.close_connection = True
@@ -180,7 +181,6 @@ class PageHandler(BaseHTTPRequestHandler):
         except ValueError:
             raise UsageError("the length of the request is missing") from None
         if not 0 <= length <= 2 * MOST_BYTES:
-            self.close_connection = True
             raise UsageError(f"the request is longer than {2 * MOST_BYTES:,} bytes")
         try:
             found = json.loads(self.rfile.read(length))

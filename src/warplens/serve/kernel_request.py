@@ -26,8 +26,6 @@ class KernelRequest:
     gpu: str = ""
     arch: str = ""
     kernel: str = ""
-    grid: str = ""
-    block: str = ""
     lab: str = ""
     rung: str = ""
     size: str = "small"
@@ -45,6 +43,8 @@ class KernelRequest:
             raise UsageError(f"names is an object of at most {MOST_NAMES} texts")
         if not all(isinstance(text, str) for text in (*texts, *names.values())):
             raise UsageError("the fields of a request are texts")
+        if wrong := [name for name in names if not name.isidentifier()]:
+            raise UsageError(f"{wrong[0]!r} is no name of a launch block")
         if len(document["source"].encode(errors="replace")) > MOST_BYTES:
             raise UsageError(f"the source is longer than {MOST_BYTES:,} bytes")
         if "\0" in document["source"]:

@@ -81,8 +81,8 @@ class KernelSession:
             names = {**(self.rung.settings if self.rung else {}), **request.names}
             self._check_files(block, names)
             flags = Flags(
-                kernel=self.rung.entry.title if self.rung else request.kernel or None, grid=request.grid or None,
-                block=request.block or None, arch=request.arch or None, gpu=request.gpu or None,
+                kernel=self.rung.entry.title if self.rung else request.kernel or None, arch=request.arch or None,
+                gpu=request.gpu or None,
                 settings=tuple(f"{name}={text}" for name, text in names.items() if text.strip()),
             )  # fmt: skip
             found = targets(str(file), flags)

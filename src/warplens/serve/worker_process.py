@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import select
 import sys
 import traceback
 from collections.abc import Mapping
@@ -33,6 +34,7 @@ from warplens.system import disk_cache
 
 MOST_CHARACTERS = 20_000  # of a message, or of what a kernel prints
 GIBIBYTE = 1 << 30
+IDLE_SECONDS = 0.3  # without a further step of the request: then there is time for what the next one will need
 
 
 def main() -> None:
@@ -51,7 +53,8 @@ def main() -> None:
     write(answers, {"ready": os.getpid()})
     for line in sys.stdin:
         write(answers, answer(session, json.loads(line), limits))
-        nvdisasm.ahead.prepare()
+        if not select.select([sys.stdin], [], [], IDLE_SECONDS)[0]:
+            nvdisasm.ahead.prepare()
 
 
 def warm_up(file: Path) -> None:
