@@ -82,10 +82,11 @@ def test_counts_come_before_the_prediction(server: PageServer) -> None:
     assert [row[0] for row in time_["compared"]][:2] == ["Event time", "Warp instructions"]
 
 
-def test_other_architecture_and_no_gpu(server: PageServer) -> None:
-    (_, kernels), (_, counts), (last, _) = events(server, SMALL, gpu="none", arch="sm_80")
-    assert (kernels["kernels"][0]["arch"], counts["predicted"], last) == ("sm_80", False, "done")
-    assert "than the GPU&#39;s is counted, not timed" in counts["html"].replace("'", "&#39;")
+def test_code_for_another_architecture_is_counted_and_not_timed(server: PageServer) -> None:
+    (_, kernels), (_, counts), (_, after), (last, _) = events(server, SMALL, gpu="h200", arch="sm_80")
+    assert (kernels["kernels"][0]["arch"], counts["predicted"], after["predicted"]) == ("sm_80", False, False)
+    assert "is counted, not timed" in after["html"]
+    assert last == "done"
 
 
 def test_errors_name_the_lines(server: PageServer) -> None:
@@ -110,12 +111,15 @@ def test_what_loops_for_ever_is_ended_and_the_next_request_is_answered(
     server: PageServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert_counted(server)
-    with monkeypatch.context() as patch:
-        patch.setattr(server.pool, "limits", replace(server.pool.limits, seconds=2.0))
-        name, found = events(server, LOOP, gpu="none")[1]
-    assert name == "error"
-    assert found["text"].startswith("executing was ended after 2 s, the limit of --timeout; until then")
-    assert 10 <= found["lines"][0] <= 13  # on a busy machine it may just have begun
+    for seconds in (1.0, 4.0, 16.0):  # on a busy machine one second may end before the loop is compiled
+        with monkeypatch.context() as patch:
+            patch.setattr(server.pool, "limits", replace(server.pool.limits, seconds=seconds))
+            name, found = events(server, LOOP, gpu="none")[1]
+        assert name == "error"
+        assert found["text"].startswith(f"executing was ended after {seconds:g} s, the limit of --timeout")
+        if found["lines"]:
+            break
+    assert 10 <= found["lines"][0] <= 13
     assert_counted(server)
 
 
