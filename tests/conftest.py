@@ -13,12 +13,13 @@ from collections.abc import Iterator
 
 import pytest
 
+from helpers.chromium import browser
 from helpers.nvdisasm_server import served
 from helpers.selection import selected
 from helpers.snapshots import SNAPSHOTS, Snapshots, snapshot
 from warplens.emulator.execute import grid
 
-__all__ = ["snapshot"]
+__all__ = ["browser", "snapshot"]
 
 # NVRTC keeps what it parsed of the headers at the top of a source for the next source of the process with the same
 # ones: cooperative_groups.h takes 0.3 s instead of 2 s.  The machine code is the same.

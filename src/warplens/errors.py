@@ -70,3 +70,10 @@ class KernelFault(WarplensError):
     exit_code = 3
     printed: str = ""
     kind: str = ""
+
+
+class TimeLimitReached(Exception):
+    """The seconds are over.  `place`: "copy.cu:40", where the kernel has executed most instructions until then; ""
+    where none was running."""
+
+    place: str = ""

@@ -94,6 +94,13 @@ def test_arrays_are_shared_between_kernels_but_never_written() -> None:
     assert all(np.array_equal(a, b) for a, b in zip(kept, before, strict=True))
 
 
+def test_arguments_follow_the_names_that_each_rung_sets() -> None:
+    file = ROOT / "src" / "warplens" / "labs" / "coalescing" / "3_stride.cu"
+    rungs = targets(str(file), Flags(settings=("m=64", "n=64")))[:2]
+    assert [rung.values()[3] for rung in rungs] == [1, 2]
+    assert rungs[1].values()[0].size == 128
+
+
 def test_the_footprint_needs_no_grid() -> None:
     target = one(CUBIN, kernel="matmul_tiled", block="16,16", shared="64")
     assert target.footprint[1:4] == (256, 2 * 16 * 16 * 4, 64)

@@ -26,6 +26,7 @@ from warplens.cli.lab_verbs import lab, new
 from warplens.cli.options import CODE, GPU, GPUS, HOST, LAUNCH, SAMPLE, options
 from warplens.cli.page_file import check_page, write_page
 from warplens.cli.run_verb import run
+from warplens.cli.serve_verb import serve
 from warplens.cli.suggest_verb import suggest
 from warplens.cli.terminal_encoding import spell_out
 from warplens.core.run_options import RunOptions
@@ -289,6 +290,7 @@ cli.add_command(check_verb)
 cli.add_command(diff)
 cli.add_command(lab)
 cli.add_command(new)
+cli.add_command(serve)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

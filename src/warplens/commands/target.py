@@ -64,7 +64,8 @@ class Flags:
 
 
 SUGGESTED = 8  # kernels in one launch block that a message writes
-Made = tuple[str, int, int]  # an argument's text, place and size in bytes
+Made = tuple[str, int, int, tuple[tuple[str, Number], ...]]
+"""An argument's text, its place, the size in bytes of its parameter, and the names that its text may use."""
 NO_FLAGS = Flags()
 
 
@@ -148,9 +149,10 @@ class Target:
     def values(self) -> list[Any]:
         """The arguments as numbers and read-only arrays; those that the target before had too are not made again."""
         made: dict[Made, Any] = {}
+        known = tuple(sorted(self.known.items()))
         for place, parameter in enumerate(self.kernel.parameters):
             argument = self.arguments[place]
-            key = (argument.text, place, parameter.size)
+            key = argument.text, place, parameter.size, known
             made[key] = self.kept[key] if key in self.kept else self._value(argument, place, parameter.size)
         self.kept.clear()
         self.kept.update(made)

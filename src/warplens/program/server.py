@@ -19,13 +19,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from warplens.errors import WarplensError
+from warplens.errors import TimeLimitReached, WarplensError
 from warplens.program.device import Device, Options
 from warplens.program.device_attributes import LINK_OF, greeting
 from warplens.program.launch_log import LaunchLog
 from warplens.program.process.child_process import nothing_left, start
 from warplens.program.process.executable_file import stripped, why_not_counted
-from warplens.program.process.time_limit import TimeLimitReached, time_limit
+from warplens.program.process.time_limit import time_limit
 from warplens.program.process.vendor_libraries import DRIVER_TABLE, loaded, sentence
 from warplens.program.protocol import (
     API_ERROR,

@@ -7,12 +7,14 @@ instruction depends on its 16 bytes and, where it jumps, on its place; in a cubi
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from warplens.errors import CubinError
+from warplens.sass.prepared_process import PreparedProcess
 from warplens.system.nvidia_wheels import program_of
 
 Line = tuple[str, str, str]
@@ -55,7 +57,7 @@ def _lines(document: bytes) -> dict[str, list[Line]]:
 
 def _started(data: bytes, options: Sequence[str], what: str) -> bytes:
     try:
-        ended = answer(data, options)
+        ended = ahead.answer(data, options) if ahead else answer(data, options)
     except subprocess.TimeoutExpired:
         raise CubinError(f"nvdisasm took over {LONGEST_SECONDS} s: {what} is damaged or too large") from None
     if ended.returncode:
@@ -65,6 +67,58 @@ def _started(data: bytes, options: Sequence[str], what: str) -> bytes:
             reason = f"it ended by signal {-ended.returncode}; {what} may be damaged"
         raise CubinError(f"nvdisasm refused {what}: {reason}")
     return ended.stdout
+
+
+class AheadOfTime:
+    """Starts the next process ahead of time, for questions that come one after the other with the same options.
+
+    folder   of the file that it will read
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._asked: tuple[bytes, tuple[str, ...], float] | None = None
+        self._prepared: tuple[tuple[str, ...], PreparedProcess] | None = None
+
+    def answer(self, data: bytes, options: Sequence[str]) -> subprocess.CompletedProcess[bytes]:
+        prepared, self._prepared = self._prepared, None
+        ended, before = None, _processor_seconds()
+        if prepared and prepared[0] == tuple(options):
+            ended = prepared[1].answer(data, LONGEST_SECONDS)
+        elif prepared:
+            prepared[1].end()
+        if ended is None:
+            before = _processor_seconds()
+            ended = answer(data, options)
+        seconds = _processor_seconds() - before
+        if self._asked and self._asked[1] == tuple(options):
+            seconds = min(seconds, self._asked[2], prepared[1].used or seconds if prepared else seconds)
+        self._asked = data, tuple(options), seconds
+        return ended
+
+    def prepare(self) -> None:
+        """Starts a process for a question like the last one."""
+        if self._asked is None or self._prepared is not None:
+            return
+        data, options, seconds = self._asked
+        file = self.folder / "next.cubin"
+        file.write_bytes(data)
+        self._prepared = options, PreparedProcess(command(options), file, seconds)
+
+    def end(self) -> None:
+        if self._prepared:
+            self._prepared[1].end()
+            self._prepared = None
+
+
+ahead: AheadOfTime | None = None
+"""Where processes are started ahead of time; None: each when it is asked."""
+
+
+def _processor_seconds() -> float:
+    """Of all children that have ended."""
+    used = os.times()
+    return used.children_user + used.children_system
 
 
 def answer(data: bytes, options: Sequence[str]) -> subprocess.CompletedProcess[bytes]:

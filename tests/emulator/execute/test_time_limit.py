@@ -6,8 +6,13 @@ import time
 from ctypes import c_int32
 from math import inf
 
+import numpy as np
+import pytest
+
+import warplens as wl
 from warplens.emulator.execute import time_limit
 from warplens.emulator.execute.time_limit import POLL_SECONDS, stopped_after
+from warplens.errors import TimeLimitReached
 
 
 def stopped(flag: c_int32, seconds: float) -> bool:
@@ -37,3 +42,27 @@ def test_a_watchdog_that_sleeps_is_woken(monkeypatch) -> None:
         watchdog.end(number)
         time.sleep(0.2)
         assert watchdog._asleep
+
+
+SPINS = """
+__global__ void spins(volatile float* x) {
+  x[1] = 1;
+  while (x[0] == 0)
+    x[1] += 1;
+}
+"""
+
+
+def test_a_launch_that_is_ended_says_where_it_was() -> None:
+    polls = 0
+
+    def over(done: int, blocks: int) -> None:
+        nonlocal polls
+        polls += 1
+        if polls > 8:
+            raise TimeLimitReached
+
+    kernel = wl.compile(source=SPINS)["spins"]
+    with pytest.raises(TimeLimitReached) as ended:
+        kernel.launch(2, 32, np.zeros(2, np.float32), progress=over, threads=1)
+    assert ended.value.place in ("source.cu:4", "source.cu:5")

@@ -2,38 +2,20 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator
 from dataclasses import replace
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from helpers.chromium import NARROW, WIDE, violations
 from helpers.made_up_predictions import predicted
 from helpers.report_runs import RUNS, subject_of
 from warplens.commands.target import targets
 from warplens.report.html import launch_page
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking")
-WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 400, "height": 900}
 SIZES = [(WIDE, "light"), pytest.param(NARROW, "dark", marks=pytest.mark.long)]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    if CHROMIUM is None:
-        if os.environ.get("CI"):
-            pytest.fail("CI has no Chromium: .ci/run installs it")
-        pytest.skip("no Chromium is installed")
-    driver = pytest.importorskip("playwright.sync_api", reason="Playwright of requirements-dev.lock is not installed")
-    with driver.sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture
@@ -68,13 +50,6 @@ def opened(browser: Any, tmp_path: Path) -> Iterator[Any]:
 @pytest.fixture(scope="module")
 def text() -> str:
     return launch_page.page([predicted("nccopy"), subject_of("matmul")])
-
-
-def violations(page: Any) -> list[str]:
-    """Of axe-core's rules, which take long on long listings: the first rows stand for all."""
-    page.evaluate(files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8"))
-    found = page.evaluate("axe.run({exclude: ['.code tbody tr:nth-child(n + 8)']})")["violations"]
-    return [f"{fault['id']}: {fault['nodes'][0]['html'][:200]}" for fault in found]
 
 
 @pytest.mark.parametrize(("size", "scheme"), SIZES)

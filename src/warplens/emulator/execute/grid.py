@@ -40,7 +40,7 @@ from warplens.emulator.jit.native_code import NativeCode
 from warplens.emulator.memory.device_memory import DeviceMemory
 from warplens.emulator.state.check_set import NO_CHECKS, UNCOUNTED, Checks
 from warplens.emulator.state.structs import FaultKind, Touch
-from warplens.errors import KernelFault, UsageError
+from warplens.errors import KernelFault, TimeLimitReached, UsageError
 
 T = TypeVar("T")
 # Starting another thread and joining it takes 1 ms, so two threads do not pay where one has less work left than
@@ -76,11 +76,18 @@ def run(
     # Accesses to global memory are recorded in the order in which one thread runs them.
     count = 1 if "races" in checks else threads or available_threads()
 
+    attempts: list[GridExecution] = []
+
     def run_blocks(tiers: TierPolicy, code: NativeCode, on_this_thread: bool) -> GridResult | Restart:
-        return GridExecution(tiers, code, state, memory, heap, progress, on_this_thread).run(count, chosen)
+        attempts[:] = [GridExecution(tiers, code, state, memory, heap, progress, on_this_thread)]
+        return attempts[0].run(count, chosen)
 
     tiers = TierPolicy(kernel, program, tile_of(launch), checks if counted else checks | UNCOUNTED)
-    result = with_restarts(tiers, run_blocks)
+    try:
+        result = with_restarts(tiers, run_blocks)
+    except TimeLimitReached as limit:  # also one reached in compiling for the next attempt
+        limit.place = attempts[0].hottest_place if attempts else ""
+        raise
     seconds = time.perf_counter() - started
     tiers.ended(seconds)
     found = result.hazards(program, launch, memory) if checks else ()
@@ -153,14 +160,22 @@ class GridExecution:
             step = unit(state.plan.program)
             self.races = GlobalMemory(memory, state.launch, step, heap and heap[0])
         self._workers: list[Worker] = []
+        self.hottest_place = ""  # "copy.cu:40", of an attempt that did not complete
 
     def run(self, threads: int, sample: Sample | None = None) -> GridResult | Restart:
         """All blocks, or a sample whose counts are scaled to the grid.  Raises a fault of the kernel."""
         with self.memory_held():
-            outcome = self._run_grid(threads) if sample is None else self._run_sample(threads, sample)
-            if isinstance(outcome, FaultOutcome):
-                raise self.error_of(outcome, sample)
-            return outcome if isinstance(outcome, Restart) else self._collect(outcome.workers, sample)
+            try:
+                outcome = self._run_grid(threads) if sample is None else self._run_sample(threads, sample)
+                if isinstance(outcome, FaultOutcome):
+                    raise self.error_of(outcome, sample)
+            except TimeLimitReached:
+                self.hottest_place = self._most_executed()
+                raise
+            if isinstance(outcome, Restart):
+                self.hottest_place = self._most_executed()
+                return outcome
+            return self._collect(outcome.workers, sample)
 
     # Which blocks, in which order
 
@@ -328,6 +343,15 @@ class GridExecution:
         return GridResult(
             scaled, lambda: np.add.reduceat(scaled()["executed"], first), self.blocks, workers, self.races
         )  # fmt: skip
+
+    def _most_executed(self) -> str:
+        """The source line of the basic block that has executed most instructions, "" if it has none."""
+        plan = self.state.plan
+        if not self._workers:
+            return ""
+        block = plan.program.blocks[int(plan.executed_by_block(total_of(self._workers)).argmax())]
+        code = plan.program.instructions[block.first : block.last + 1]
+        return next((f"{found.source.file}:{found.source.line}" for found in code if found.source), "")
 
     def error_of(self, fault: FaultOutcome, sample: Sample | None = None) -> BaseException:
         """The exception for a fault, with the output up to it.  Memory stays as at the fault."""

@@ -7,9 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-
-class TimeLimitReached(Exception):
-    """The seconds are over."""
+from warplens.errors import TimeLimitReached
 
 
 @contextmanager
