@@ -2,6 +2,7 @@
 
     python docs/regenerate.py           writes them
     python docs/regenerate.py --check   ends with 1 if one of them is not what the program prints today
+    python docs/regenerate.py [--check] docs/cli.md ...   of these pages alone
 
 Such a part stands between `<!-- begin: COMMAND -->` and `<!-- end -->`: a table or a page as it is,
 all else as text.
@@ -18,9 +19,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 PAGES = (
-    ROOT / "README.md", ROOT / "docs" / "api.md", ROOT / "docs" / "calibration_sources.md",
-    ROOT / "docs" / "compute_sanitizer.md", ROOT / "docs" / "hardware.md", ROOT / "docs" / "opcodes.md",
-    ROOT / "docs" / "rules.md", ROOT / "docs" / "validation.md", ROOT / "benchmarks" / "labs" / "README.md",
+    ROOT / "README.md", ROOT / "docs" / "api.md", ROOT / "docs" / "calibration_sources.md", ROOT / "docs" / "cli.md",
+    ROOT / "docs" / "compute_sanitizer.md", ROOT / "docs" / "gpus.md", ROOT / "docs" / "hardware.md",
+    ROOT / "docs" / "metric_list.md", ROOT / "docs" / "opcodes.md", ROOT / "docs" / "rules.md",
+    ROOT / "docs" / "validation.md", ROOT / "benchmarks" / "labs" / "README.md",
 )  # fmt: skip
 PART = re.compile(r"(<!-- begin: (?P<command>.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
 COLUMNS = "88"  # as wide as GitHub shows a text block without scrolling
@@ -45,7 +47,8 @@ def regenerated(page: str) -> str:
 
 
 def main() -> int:
-    return max(write(page, "--check" in sys.argv[1:]) for page in PAGES)
+    chosen = [Path(word).resolve() for word in sys.argv[1:] if word != "--check"]
+    return max(write(page, "--check" in sys.argv[1:]) for page in chosen or PAGES)
 
 
 def write(page: Path, check: bool) -> int:
