@@ -23,13 +23,17 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parent))
+import translations
+
 ROOT = Path(__file__).parent.parent
 PAGES = (
     ROOT / "README.md", ROOT / "docs" / "api.md", ROOT / "docs" / "calibration_sources.md", ROOT / "docs" / "cli.md",
     ROOT / "docs" / "compute_sanitizer.md", ROOT / "docs" / "gpus.md", ROOT / "docs" / "hardware.md",
     ROOT / "docs" / "metric_list.md", ROOT / "docs" / "opcodes.md", ROOT / "docs" / "rules.md",
     ROOT / "docs" / "validation.md", ROOT / "benchmarks" / "labs" / "README.md",
-    *sorted((ROOT / "docs" / "tutorial").glob("*.md")),
+    *sorted((ROOT / "docs" / "tutorial").glob("*.md")), ROOT / "README.zh.md",
+    *sorted((ROOT / "docs" / "zh").rglob("*.md")),
 )  # fmt: skip
 PART = re.compile(r"(<!-- begin: (?P<command>.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
 FILE = re.compile(r"^<!-- file: (?P<name>\S+) -->\n+```\w*\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -92,6 +96,11 @@ def write(page: Path, check: bool) -> int:
     """0 if the page was, or now is, as printed today."""
     old = page.read_text(encoding="utf-8")
     new = regenerated(old)
+    if english := translations.original(page):
+        text = english.read_text(encoding="utf-8")
+        new = translations.with_notes(new, text, os.path.relpath(english, page.parent))
+        for heading in translations.behind(new, text):
+            print(f"{page.name}: the section {heading!r} is translated from an older text, or not at all")
     if not check:
         page.write_text(new, encoding="utf-8")
         return 0
