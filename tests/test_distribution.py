@@ -67,6 +67,15 @@ def test_the_citation_is_of_this_version() -> None:
     assert (fields["cff-version"], fields["version"]) == ("1.2.0", warplens.__version__)
 
 
+def test_all_locks_name_the_same_versions() -> None:
+    dev, *others = (
+        set(re.findall(r"^(\S+==\S+)", (ROOT / f"requirements{name}.lock").read_text(), re.MULTILINE))
+        for name in ("-dev", "-docs", "")
+    )
+    build = {"editables", "hatchling", "pathspec", "pluggy", "packaging", "trove-classifiers"}
+    assert {pin for pin in set().union(*others) - dev if pin.partition("==")[0] not in build} == set()
+
+
 def test_the_release_is_tested_on_every_python_that_the_package_names() -> None:
     workflow = (ROOT / ".github" / "workflows" / "release.yml").read_text(encoding="utf-8")
     (listed,) = re.findall(r"python: \[(.*)\]", workflow)
