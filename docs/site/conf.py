@@ -13,7 +13,7 @@ from pathlib import Path
 from sphinx.application import Sphinx
 
 sys.path.insert(0, str(Path(__file__).parent))
-from navigation import ROOT, navigation, pages
+from navigation import ROOT, navigation, pages, titles
 
 VERSION = ROOT / "src" / "warplens" / "version.py"
 PLACE = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)#:\s]+)\)")
@@ -34,14 +34,14 @@ html_show_sourcelink = False
 html_last_updated_fmt = None
 pygments_style = "friendly"
 pygments_dark_style = "native"
-LISTS = navigation()
+LISTS, TITLES = navigation(), titles()
 
 
 def add_lists(app: Sphinx, name: str, source: list[str]) -> None:
     """The sidebar's list of what is below a page, at its end; it is not shown in the page."""
     for heading, names in LISTS.get(name, {}).items():
         caption = f":caption: {heading}\n" * bool(heading)
-        listed = "\n".join(f"/{below}" for below in names)
+        listed = "\n".join(f"{TITLES[below]} </{below}>" if below in TITLES else f"/{below}" for below in names)
         source[0] += f"\n\n```{{toctree}}\n:hidden:\n{caption}\n{listed}\n```\n"
 
 

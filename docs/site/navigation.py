@@ -24,7 +24,10 @@ def pages() -> list[str]:
 
 def navigation() -> dict[str, Headings]:
     """By page, then by heading: the pages listed there, each page in one place only."""
-    asked = tomllib.loads((Path(__file__).parent / "navigation.toml").read_text(encoding="utf-8"))
+    asked = {
+        page: {heading: [entry.rpartition("=")[2] for entry in names] for heading, names in headings.items()}
+        for page, headings in written().items()
+    }
     known = set(pages())
     placed = {name for headings in asked.values() for names in headings.values() for name in names}
     placed.add("README")
@@ -48,6 +51,17 @@ def navigation() -> dict[str, Headings]:
         page: {heading: [name for entry in names for name in found[page, entry]] for heading, names in headings.items()}
         for page, headings in asked.items()
     }
+
+
+def titles() -> dict[str, str]:
+    """By page: the title that the sidebar has for it, where that is not the page's own."""
+    entries = [entry for headings in written().values() for names in headings.values() for entry in names]
+    return {name: title for title, _, name in (entry.rpartition("=") for entry in entries) if title}
+
+
+def written() -> dict[str, Headings]:
+    """The entries of navigation.toml."""
+    return tomllib.loads((Path(__file__).parent / "navigation.toml").read_text(encoding="utf-8"))
 
 
 def matching(pattern: str) -> list[str]:

@@ -27,6 +27,10 @@ def test_the_sidebar_names_pages_that_exist() -> None:
     assert parents <= set(navigation.pages())
 
 
+def test_a_page_may_have_another_title_in_the_sidebar() -> None:
+    assert navigation.titles() == {"README.zh": "简介"}
+
+
 def test_the_course_has_every_lab_once() -> None:
     assert sorted(ROOT / page for page in navigation.linked("docs/course") if "/labs/" in page) == [
         lab / "README" for lab in LABS
