@@ -16,6 +16,7 @@ from warplens.core.cubin import Cubin, Kernel
 from warplens.core.hazard import CHECKS, Check, Hazard
 from warplens.core.launch import Launch
 from warplens.core.metric import Metrics
+from warplens.core.plot_axes import plot_axes
 from warplens.core.program import Program
 from warplens.counters.metrics import metrics
 from warplens.counters.occupancy import Occupancy, curves, occupancy, waves
@@ -234,6 +235,23 @@ class Run:
         except Unpredictable as reason:
             return replace(self, unpredicted=str(reason))
         return replace(self, prediction=prediction, what_if=removed)
+
+    def plot(self, kind: str = "instructions", count: int = 10, ax: Any = None) -> Any:
+        """A picture of the launch with matplotlib; the Axes.
+
+        kind    "instructions" or "sectors": by source line, hottest first;  "roofline": of a run that is timed()
+        count   source lines at the most;  ax: where to draw (default: a new figure)
+        UsageError if matplotlib is not installed, for another kind, or where there is no roofline.
+        """
+        from warplens.report.plots.line_plot import plot_instructions, plot_sectors
+        from warplens.report.plots.roofline_plot import plot_roofline
+
+        by_line = {"instructions": plot_instructions, "sectors": plot_sectors}
+        if kind == "roofline":
+            return plot_roofline(self.subject, plot_axes(ax))
+        if kind not in by_line:
+            raise UsageError(f"no plot {kind!r} of a run is known, only {', '.join(by_line)}, roofline")
+        return by_line[kind](self.subject, plot_axes(ax), count)
 
     @property
     def printed(self) -> str:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from warplens.control_characters import visible
+from warplens.core.plot_axes import plot_axes
 from warplens.counters.comparison import Comparison
 from warplens.counters.comparison import compare as compare_sides
 from warplens.report.html import comparison_page, notebook
+from warplens.report.plots.ratio_plot import plot_ratios
 from warplens.report.terminal.comparison_report import side, verdict
 from warplens.run import Run
 
@@ -36,6 +39,17 @@ class RunComparison:
     def ratio(self, metric: str) -> float | None:
         """The second value of a metric over the first; None where the first is 0.  UsageError for an unknown name."""
         return self.counts.row(metric).ratio
+
+    def plot(self, count: int = 12, ax: Any = None) -> Any:
+        """The metrics that differ most, second over first, with matplotlib; the Axes.  Of runs that are timed(), the
+        ratio of the times, too.
+
+        count   metrics at the most;  ax: where to draw (default: a new figure)
+        UsageError if matplotlib is not installed.
+        """
+        first, second = self.first.prediction, self.second.prediction
+        times = (first.time_us, second.time_us) if first and second else None
+        return plot_ratios(self.counts, times, plot_axes(ax), count)
 
     def _repr_html_(self) -> str:
         """Its page, as a notebook shows it."""

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from warplens import __version__
 from warplens.cli.build_verb import build
 from warplens.cli.check_verb import check as check_verb
 from warplens.cli.diff_verb import diff
@@ -29,6 +28,7 @@ from warplens.cli.run_verb import run
 from warplens.cli.serve_verb import serve
 from warplens.cli.suggest_verb import suggest
 from warplens.cli.terminal_encoding import spell_out
+from warplens.cli.version_text import show_version
 from warplens.core.run_options import RunOptions
 from warplens.errors import UsageError, WarplensError
 
@@ -39,7 +39,8 @@ INTERRUPTED = 130
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(__version__, message="%(prog)s %(version)s")
+@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=show_version,
+              help="Show the versions of warplens and of its tools, and exit.")  # fmt: skip
 def cli() -> None:
     """What a CUDA kernel does, counted exactly as Nsight Compute would, and how long it takes on a GPU.
     No GPU is needed."""

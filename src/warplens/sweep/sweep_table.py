@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import Any, overload
 
 from warplens.core.html_table import html_table
+from warplens.core.plot_axes import plot_axes
 from warplens.errors import UsageError
 from warplens.report.prediction_view import digits, spoken
+from warplens.sweep.sweep_plot import plot_sweep
 from warplens.sweep.sweep_space import PARAMETERS
 
 Row = dict[str, Any]
@@ -77,6 +79,19 @@ class Sweep(Sequence[Row]):
         except ImportError:
             raise UsageError("to_frame() needs pandas: pip install pandas") from None
         return pandas.DataFrame(list(self.rows))
+
+    def plot(self, x: str | None = None, y: str = "time_us", ax: Any = None) -> Any:
+        """A column against a parameter, with matplotlib; the Axes.  Times have their interval.
+
+        x    "block", "grid", "shared" or "gpu" (default: the first that has several values)
+        y    "time_us", or a metric that was asked for
+        ax   where to draw (default: a new figure)
+        A line for each combination of the other parameters.  UsageError if matplotlib is not installed, for a column
+        that the sweep has not, or without any value of it.
+        """
+        label = "time, µs" if y == "time_us" else y
+        said = f" ({self.provenances[y]})" if y in self.provenances else ""
+        return plot_sweep(self.rows, x, y, f"{label}{said}", plot_axes(ax))
 
     def _repr_html_(self) -> str:
         """A table, as a notebook shows it; columns without any value are left out."""

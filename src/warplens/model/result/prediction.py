@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from warplens.core.html_table import html_table, three_digits
 from warplens.core.metric import Metric
+from warplens.core.plot_axes import bars, plot_axes
 from warplens.machine.parameter import Parameter
 from warplens.model.result.bottleneck import Bottleneck
 
@@ -99,9 +101,24 @@ class Prediction:
         interval = f"{self.low_us:.3g} to {self.high_us:.3g} us"
         return f"<Prediction {self.time_us:.3g} us ({interval}) on {self.gpu}: {self.limit}>"
 
+    @property
+    def _label(self) -> str:
+        return "modelled" if self.calibrated else "modelled, uncalibrated"
+
+    def plot(self, ax: Any = None) -> Any:
+        """Speed of light: how busy each unit is, with matplotlib; the Axes.
+
+        ax   where to draw (default: a new figure).  UsageError if matplotlib is not installed.
+        """
+        axes = plot_axes(ax)
+        bars(axes, [unit.name for unit in self.units], [unit.percent for unit in self.units], "% of its peak")
+        axes.set_xlim(0, 100)
+        axes.set_title(f"{self.gpu}: {three_digits(self.time_us)} µs ({self._label})")
+        return axes
+
     def _repr_html_(self) -> str:
         """Tables of its time, units and stalls, as a notebook shows them."""
-        label = "modelled" if self.calibrated else "modelled, uncalibrated"
+        label = self._label
         span = "90 % interval" if self.coverage_measured else "assumed interval"
         times = [
             (name, three_digits(us), f"{three_digits(low)} to {three_digits(high)}")
