@@ -40,6 +40,7 @@ class NoticeKind:
     REPEATED = 5
     MAPPED = 6
     HEAP_LIMIT = 7
+    STACK_LIMIT = 8
     TIMED = 32
     MISUSED = 33
     UNSYNCHRONIZED = 34

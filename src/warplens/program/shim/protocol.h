@@ -13,7 +13,7 @@ enum operation { HELLO = 1, NOTICES, LOAD, FUNCTION, GLOBAL, LAUNCH, OCCUPANCY, 
    MISUSED: a copy whose direction, `detail`, is not that of its pointers, which is `bytes`.
    UNSYNCHRONIZED: a block that the host has touched before it waited for the work that writes it. */
 enum notice_kind {
-    ALLOCATED = 1, FREED, WRITTEN, COPIED, REPEATED, MAPPED, HEAP_LIMIT, TIMED = 32, MISUSED, UNSYNCHRONIZED, FILLED = 48
+    ALLOCATED = 1, FREED, WRITTEN, COPIED, REPEATED, MAPPED, HEAP_LIMIT, STACK_LIMIT, TIMED = 32, MISUSED, UNSYNCHRONIZED, FILLED = 48
 };
 
 enum { ATTRIBUTES = 160 };
