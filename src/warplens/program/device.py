@@ -171,6 +171,11 @@ class Device:
         found = self.functions[number] = LoadedFunction(owner, symbol)
         return Status.SUCCESS, found.record(number, self.gpu)
 
+    def kernels(self, module: int) -> Answer:
+        """The symbols of a module's kernels."""
+        names = self.modules[module].module.cubin.kernels
+        return Status.SUCCESS, b"".join(name.encode() + b"\0" for name in names)
+
     def variable(self, module: int, symbol: str) -> Answer:
         found = self.modules[module].variable(symbol)
         return (Status.SUCCESS, GLOBAL.pack(*found)) if found else (Status.NOT_FOUND, b"")

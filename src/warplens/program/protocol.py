@@ -27,6 +27,7 @@ class Operation(IntEnum):
     LINK = 10
     TEXTURE = 11
     TENSOR_MAP = 12
+    KERNELS = 13
     API_ERROR = 64
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,8 @@ import pytest
 from numpy.typing import NDArray
 
 from helpers.kernel_launches import awkward_integers, fractions, kernel, on_host, same, written
+from warplens.emulator.execute import syscalls
+from warplens.errors import UnsupportedInstruction
 
 STACK, SWITCH, CALLS = "k11_local_array.cu", "k19_switch.cu", "k20_calls.cu"
 
@@ -172,3 +175,9 @@ def test_alloca() -> None:
     o, n = np.zeros(32, np.int32), 40
     written(ALLOCA, "reversed", "sm_90").launch(1, 32, o, np.int32(n))
     same(o, np.array([sum(i * k * 3**k for k in range(n)) & 0xFFFFFFFF for i in range(32)], np.uint32).view(np.int32))
+
+
+def test_a_kernel_that_launches_kernels_is_refused_in_these_words() -> None:
+    launching = replace(kernel(CALLS, "calls", "sm_90").kernel, externs=("child", "cudaLaunchDeviceV2"))
+    with pytest.raises(UnsupportedInstruction, match="calls launches kernels itself"):
+        syscalls.check(launching)

@@ -220,6 +220,18 @@ EXPORT CUresult cuCtxGetCacheConfig(int *configuration) {
     return finish(status, CALL_NS);
 }
 
+EXPORT CUresult cuCtxSetSharedMemConfig(int configuration) {
+    (void)configuration; /* banks have had four bytes since Maxwell */
+    return finish(begin(CONTEXT), CALL_NS);
+}
+
+EXPORT CUresult cuCtxGetSharedMemConfig(int *configuration) {
+    CUresult status = begin(CONTEXT);
+    if (!status)
+        *configuration = 1; /* four bytes */
+    return finish(status, CALL_NS);
+}
+
 EXPORT CUresult cuProfilerStart(void) {
     return finish(begin(CONTEXT), CALL_NS);
 }

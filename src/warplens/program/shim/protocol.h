@@ -6,7 +6,7 @@
 
 #include "cuda_types.h"
 
-enum operation { HELLO = 1, NOTICES, LOAD, FUNCTION, GLOBAL, LAUNCH, OCCUPANCY, UNLOAD, MISSING, LINK, TEXTURE, TENSOR_MAP, API_ERROR = 64 };
+enum operation { HELLO = 1, NOTICES, LOAD, FUNCTION, GLOBAL, LAUNCH, OCCUPANCY, UNLOAD, MISSING, LINK, TEXTURE, TENSOR_MAP, KERNELS, API_ERROR = 64 };
 
 /* TIMED: the launch, copy or fill that was noticed last: `detail` is its stream, `address` when it begins,
    `bytes` twice its GPU, and 1 where the stream is the default one.
