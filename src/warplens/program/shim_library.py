@@ -1,8 +1,8 @@
 """Shim library: compiles the C sources in shim/ with the machine's compiler, at first use.
 
-It is kept in the disk cache, and put into a folder under the names that programs load: libcuda, libcudart and NVML.  The
-runtime of CUDA 12, whose symbols have another version, is a second library: functions of nothing but room for a jump to
-those of the first, which it puts there when it finds such a library (shim/static_runtime.c).
+It is kept in the disk cache, and put into a folder under the names that programs load: libcuda, libcudart and NVML.
+The runtime of CUDA 12, whose symbols have another version, is a second library: functions of nothing but room for a
+jump to those of the first, which it puts there when it finds such a library (shim/static_runtime.c).
 """
 
 from __future__ import annotations
