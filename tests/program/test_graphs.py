@@ -17,6 +17,11 @@ extern "C" __global__ void add(const float* x, float* y, int n) {
 extern "C" __global__ void scale(float* x, float factor, int n) {
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) x[i] *= factor;
 }
+extern "C" __device__ void cudaGraphSetConditional(unsigned long long handle, unsigned value);
+extern "C" __global__ void again(unsigned long long handle, int* words) {
+    words[1] += words[0];
+    cudaGraphSetConditional(handle, --words[0] > 0);
+}
 """
 
 
@@ -74,3 +79,10 @@ def test_branches_of_a_graph_run_side_by_side(capfd: pytest.CaptureFixture[str],
     each = ran.kernel("scale")["time_us"] / 4
     assert branches == pytest.approx(each, rel=0.02)
     assert chain == pytest.approx(2 * each, rel=0.02)
+
+
+def test_conditional_nodes(capfd: pytest.CaptureFixture[str], tmp_path: Path, graphs: Path) -> None:
+    ran = run(capfd, tmp_path, graphs, "conditions")
+    each = "type 13 left 0 sum 10 else 8 case 12"
+    assert ran.out.splitlines() == [each, each, "unknown cudaErrorInvalidValue"], ran.err
+    assert ran.kernel("again")["launches"] == 8

@@ -23,6 +23,15 @@ extern "C" __global__ void walk(int** list, int* sum) {
     atomicAdd(sum, *list[threadIdx.x]);
     free(list[threadIdx.x]);
 }
+__device__ __noinline__ int deep(int n, int* above) {
+    int own[16];
+    for (int k = 0; k < 16; k++) own[k] = above[k] + 1;
+    return n ? deep(n - 1, own) + own[n & 15] : own[0];
+}
+extern "C" __global__ void descend(int n, int* found) {
+    int first[16] = {0};
+    *found = deep(n, first);
+}
 """
 
 
@@ -57,3 +66,12 @@ def test_what_a_kernel_allocates_outlives_its_launch(
     ran = run(capfd, tmp_path, memory, "heap")
     assert ran.out.splitlines() == ["heap 2016", "freed twice cudaErrorAssert"], ran.err
     assert "free of" in ran.document["faults"][0]
+
+
+def test_the_stack_of_kernels_is_as_deep_as_the_program_asks(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path, memory: Path
+) -> None:
+    ran = run(capfd, tmp_path, memory, "stack")
+    deep = sum(range(1, 302))
+    assert ran.out.splitlines() == ["limit 1024", f"deep {deep}", "too deep cudaErrorIllegalAddress"], ran.err
+    assert "out-of-bounds local" in ran.document["faults"][0]

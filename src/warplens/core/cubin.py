@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-FUNCTIONS = ("vprintf", "__assertfail", "malloc", "free")  # system calls: functions that no cubin holds
+SET_CONDITIONAL = "cudaGraphSetConditional"
+FUNCTIONS = ("vprintf", "__assertfail", "malloc", "free", SET_CONDITIONAL)  # system calls: no cubin holds them
 CODE_BASE = 1 << 30  # their addresses: after all code
 
 

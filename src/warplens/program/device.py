@@ -11,6 +11,7 @@ from warplens.control_characters import visible
 from warplens.counters.occupancy import occupancy
 from warplens.emulator import DEFAULT_BUDGET, LaunchRequest, available_threads
 from warplens.emulator import run as execute
+from warplens.emulator.state.abi import CALL_STACK
 from warplens.errors import CubinError, KernelFault, UnsupportedInstruction, UsageError
 from warplens.machine import Machine
 from warplens.program.arena import Arena, ArenaMemory
@@ -49,6 +50,7 @@ FAULTS = {
     "UNALIGNED_BOX": Status.ILLEGAL_INSTRUCTION,
 }
 """What a program sees of a fault, by its kind; of the others, "unspecified launch failure"."""
+MOST_STACK = 1 << 19  # bytes a thread, as on a GPU
 COPIES = {1: "host to device", 2: "device to host", 3: "device to device", 5: "fill"}  # shim/copy.c
 Answer = tuple[int, bytes]
 
@@ -87,6 +89,7 @@ class Device:
         self.modules: dict[int, LoadedModule] = {}
         self.functions: dict[int, LoadedFunction] = {}
         self.saves = options.saves
+        self.stack_bytes = CALL_STACK
         self.banned = False  # after a fault nothing is executed any more
 
     def close(self) -> None:
@@ -123,6 +126,8 @@ class Device:
                 self.memo.changed(notice.address)
             case NoticeKind.HEAP_LIMIT:
                 self.arena.heap_bytes = notice.size
+            case NoticeKind.STACK_LIMIT:
+                self.stack_bytes = min(notice.size, MOST_STACK)
 
     def load(self, image: bytes) -> Answer:
         self.log.view.running = "loading the program's code"
@@ -166,6 +171,11 @@ class Device:
         found = self.functions[number] = LoadedFunction(owner, symbol)
         return Status.SUCCESS, found.record(number, self.gpu)
 
+    def kernels(self, module: int) -> Answer:
+        """The symbols of a module's kernels."""
+        names = self.modules[module].module.cubin.kernels
+        return Status.SUCCESS, b"".join(name.encode() + b"\0" for name in names)
+
     def variable(self, module: int, symbol: str) -> Answer:
         found = self.modules[module].variable(symbol)
         return (Status.SUCCESS, GLOBAL.pack(*found)) if found else (Status.NOT_FOUND, b"")
@@ -202,7 +212,7 @@ class Device:
         try:
             request = LaunchRequest(
                 kernel.kernel, kernel.program, launch, message.parameters, memory, banks, self.gpu.multiprocessors,
-                self.budget,
+                self.budget, self.stack_bytes,
             )  # fmt: skip
             counts = selected or self.log.check.on or self.predictor.wants_counters(configuration)
             counted = execute(

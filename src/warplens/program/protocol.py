@@ -27,6 +27,7 @@ class Operation(IntEnum):
     LINK = 10
     TEXTURE = 11
     TENSOR_MAP = 12
+    KERNELS = 13
     API_ERROR = 64
 
 
@@ -40,6 +41,7 @@ class NoticeKind:
     REPEATED = 5
     MAPPED = 6
     HEAP_LIMIT = 7
+    STACK_LIMIT = 8
     TIMED = 32
     MISUSED = 33
     UNSYNCHRONIZED = 34

@@ -236,6 +236,8 @@ class Server:
                 return device.texture(payload)
             case Operation.TENSOR_MAP:
                 return encoded(payload)
+            case Operation.KERNELS:
+                return device.kernels(named(payload)[0])
             case Operation.UNLOAD:
                 return device.unload(named(payload)[0])
         raise UnknownOperation(operation)

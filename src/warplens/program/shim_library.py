@@ -1,6 +1,8 @@
 """Shim library: compiles the C sources in shim/ with the machine's compiler, at first use.
 
 It is kept in the disk cache, and put into a folder under the names that programs load: libcuda, libcudart and NVML.
+The runtime of CUDA 12, whose symbols have another version, is a second library: functions of nothing but room for a
+jump to those of the first, which it puts there when it finds such a library (shim/static_runtime.c).
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
+from io import BytesIO
 from pathlib import Path
 
 from warplens.errors import CompileError, UsageError
@@ -29,6 +32,8 @@ FLAGS = (
     f"-Wl,--version-script={SOURCES / 'symbols.map'}", f"-I{SOURCES}",
 )  # fmt: skip
 LIBRARIES = ("-ldl", "-lpthread")
+RUNTIME_12 = "libcudart.so.12"
+JUMP_BYTES = 16  # of one to an address of 64 bits, and to the next multiple
 LONGEST_SECONDS = 300
 NO_COMPILER = (
     "`warplens run` compiles a small library in C, and there is no C compiler here: install gcc or clang, or "
@@ -58,12 +63,13 @@ def library() -> Iterator[Path]:
     version = _run([*command, "--version"]).stdout
     name = disk_cache.key("shim", *command, version, *(part for file in sources.items() for part in file))
     data = disk_cache.remember("shim", name, lambda: _compiled(command))
+    older = disk_cache.remember("shim12", name, lambda: _runtime_12(command, data))
     kept = disk_cache.directory()
     if kept is None:
         with tempfile.TemporaryDirectory(prefix="warplens-") as folder:
-            yield _placed(Path(folder), data)
+            yield _placed(Path(folder), data, older)
     else:
-        yield _placed(kept / "shim" / f"{name}.d", data)
+        yield _placed(kept / "shim" / f"{name}.d", data, older)
 
 
 def _compiled(command: list[str]) -> bytes:
@@ -77,6 +83,26 @@ def _compiled(command: list[str]) -> bytes:
         return made.read_bytes()
 
 
+def _runtime_12(command: list[str], library: bytes) -> bytes:
+    from elftools.elf.elffile import ELFFile
+
+    table = ELFFile(BytesIO(library)).get_section_by_name(".dynsym")
+    names = sorted({symbol.name for symbol in table.iter_symbols() if symbol["st_shndx"] != "SHN_UNDEF"})
+    own = [name for name in names if name.startswith(("cuda", "__cuda")) and not name.endswith("_12")]
+    function = ".globl {0}\n.type {0}, @function\n.balign {1}\n{0}: .skip {1}, 0xcc\n.size {0}, {1}\n"
+    with tempfile.TemporaryDirectory(prefix="warplens-") as folder:
+        source, versions, made = (Path(folder) / name for name in ("names.s", "names.map", RUNTIME_12))
+        text = "".join(function.format(name, JUMP_BYTES) for name in own)
+        source.write_text(f'.text\n{text}.section .note.GNU-stack, "", @progbits\n')
+        versions.write_text(f"{RUNTIME_12} {{ global: cuda*; __cuda*; }};\n")
+        flags = ("-shared", "-nostdlib", f"-Wl,-soname,{RUNTIME_12}", f"-Wl,--version-script={versions}")
+        done = _run([*command, *flags, "-o", str(made), str(source)])
+        if done.returncode:
+            log = (done.stderr + done.stdout).decode(errors="replace").strip()
+            raise CompileError(f"{shlex.join(command)} cannot link {RUNTIME_12} of `warplens run`:\n{log}")
+        return made.read_bytes()
+
+
 def _run(command: list[str]) -> subprocess.CompletedProcess[bytes]:
     try:
         return subprocess.run(command, capture_output=True, check=False, timeout=LONGEST_SECONDS)
@@ -86,12 +112,12 @@ def _run(command: list[str]) -> subprocess.CompletedProcess[bytes]:
         raise CompileError(f"{shlex.join(command)} took over {LONGEST_SECONDS} s") from None
 
 
-def _placed(folder: Path, data: bytes) -> Path:
-    """The folder, with the library and its other names."""
+def _placed(folder: Path, data: bytes, older: bytes) -> Path:
+    """The folder, with the libraries and the other names of the first."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    own = folder / NAMES[0]
-    if not own.is_file() or own.read_bytes() != data:
-        write_whole(own, data, 0o700)
+    for file, content in ((folder / NAMES[0], data), (folder / RUNTIME_12, older)):
+        if not file.is_file() or file.read_bytes() != content:
+            write_whole(file, content, 0o700)
     for other in NAMES[1:]:
         if not (folder / other).is_symlink():
             (folder / other).symlink_to(NAMES[0])

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from helpers.kernel_launches import awkward_integers, fractions, kernel, on_host, same
+from helpers.kernel_launches import awkward_integers, fractions, kernel, on_host, same, written
+from warplens.emulator.execute import syscalls
+from warplens.errors import UnsupportedInstruction
 
 STACK, SWITCH, CALLS = "k11_local_array.cu", "k19_switch.cu", "k20_calls.cu"
 
@@ -155,3 +158,27 @@ def test_ws(arch: str, n: int) -> None:
         r = np.array([work(a, lane, n) if lane & 1 else 0 for lane in range(32)], np.int32)
         want[64 + 32 * warp : 96 + 32 * warp] = r + max(1, n - int(r.min()))
     same(o, want)
+
+
+ALLOCA = """
+extern "C" __global__ void reversed(int *o, int n) {
+  int *on_stack, i = threadIdx.x;
+  asm volatile("{ .reg .u64 p; alloca.u64 p, %1, 16; cvta.local.u64 %0, p; }" : "=l"(on_stack) : "l"(n * 4ull));
+  for (int k = 0; k < n; k++) on_stack[k] = i * k;
+  int sum = 0;
+  for (int k = 0; k < n; k++) sum = sum * 3 + on_stack[n - 1 - k];
+  o[i] = sum;
+}
+"""
+
+
+def test_alloca() -> None:
+    o, n = np.zeros(32, np.int32), 40
+    written(ALLOCA, "reversed", "sm_90").launch(1, 32, o, np.int32(n))
+    same(o, np.array([sum(i * k * 3**k for k in range(n)) & 0xFFFFFFFF for i in range(32)], np.uint32).view(np.int32))
+
+
+def test_a_kernel_that_launches_kernels_is_refused_in_these_words() -> None:
+    launching = replace(kernel(CALLS, "calls", "sm_90").kernel, externs=("child", "cudaLaunchDeviceV2"))
+    with pytest.raises(UnsupportedInstruction, match="calls launches kernels itself"):
+        syscalls.check(launching)

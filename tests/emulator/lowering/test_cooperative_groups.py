@@ -103,3 +103,26 @@ def test_as_many_blocks_as_are_resident() -> None:
     o[0] = 1
     written(PHASES, "phases").launch(4224, 32, o, n, 2, cooperative=True)
     assert (o[0] == 4).all()
+
+
+TILES = """
+#include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
+#include <cooperative_groups/scan.h>
+namespace cg = cooperative_groups;
+extern "C" __global__ void tiles(int *o) {
+  __shared__ cg::block_tile_memory<256> scratch;
+  auto tile = cg::tiled_partition<128>(cg::this_thread_block(scratch));
+  int x = threadIdx.x;
+  o[x] = cg::reduce(tile, x, cg::plus<int>());
+  o[256 + x] = cg::inclusive_scan(tile, x);
+}
+"""
+
+
+def test_tiles_of_several_warps_meet_in_shared_memory_that_the_driver_keeps() -> None:
+    o = np.zeros(512, np.int32)
+    written(TILES, "tiles", "sm_90").launch(1, 256, o)
+    x = np.arange(256, dtype=np.int32).reshape(2, 128)
+    same(o[:256], np.repeat(x.sum(1, dtype=np.int32), 128))
+    same(o[256:], x.cumsum(1, dtype=np.int32).reshape(-1))

@@ -20,6 +20,17 @@ typedef struct {
     void *data;
 } host_parameters;
 
+typedef struct { /* cudaGraphNodeParams of a conditional node */
+    int type, reserved[3];
+    unsigned long long handle;
+    int kind;
+    unsigned count;
+    void **bodies;
+    long long room[27];
+} condition_parameters;
+
+int cudaGraphConditionalHandleCreate(unsigned long long *handle, void *graph, unsigned value, unsigned flags);
+int cudaGraphAddNode(void **node, void *graph, void **before, void *data, size_t count, condition_parameters *p);
 int cudaStreamBeginCapture(void *stream, int mode);
 int cudaStreamEndCapture(void *stream, void **graph);
 int cudaStreamIsCapturing(void *stream, int *found);
@@ -51,11 +62,13 @@ enum { N = 1 << 16, BYTES = 4 * N, HOST_TO_DEVICE = 1, DEVICE_TO_HOST = 2 };
 
 static void add_stub(void) {}
 static void scale_stub(void) {}
+static void again_stub(void) {}
 
 __attribute__((constructor)) static void enroll(void) {
     void **module = begin_kernels();
     add_kernel(module, (void *)add_stub, "add");
     add_kernel(module, (void *)scale_stub, "scale");
+    add_kernel(module, (void *)again_stub, "again");
     __cudaRegisterFatBinaryEnd(module);
 }
 
@@ -255,6 +268,55 @@ static void owned(void) {
     printf(" with what was made of it %d\n", destroyed);
 }
 
+static unsigned long long condition(void *graph, unsigned value) {
+    unsigned long long handle;
+    OK(cudaGraphConditionalHandleCreate(&handle, graph, value, 1));
+    return handle;
+}
+
+static void **add_condition(void **node, void *graph, void **before, unsigned long long handle, int kind, unsigned count) {
+    condition_parameters p = {.type = 13, .handle = handle, .kind = kind, .count = count};
+    OK(cudaGraphAddNode(node, graph, before, NULL, before != NULL, &p));
+    return p.bodies;
+}
+
+static void add_fill(void *graph, void *to, unsigned value) {
+    void *node;
+    fill_parameters fill = {to, 0, value, 4, 1, 1};
+    OK(cudaGraphAddMemsetNode(&node, graph, NULL, 0, &fill));
+}
+
+/* While: a kernel counts down and adds.  If, with an else.  Switch by what the first has left. */
+static void conditions(void) {
+    enum { WHILE = 1, SWITCH = 2 };
+    unsigned *words, start[4] = {4, 0, 0, 0}, found[4];
+    void *graph, *exec, *loop, *node;
+    OK(cudaMalloc((void **)&words, sizeof start));
+    OK(cudaGraphCreate(&graph, 0));
+    unsigned long long more = condition(graph, 1), no = condition(graph, 0), which = condition(graph, 2);
+    void *body = add_condition(&loop, graph, NULL, more, WHILE, 1)[0];
+    void *values[] = {&more, &words};
+    kernel_parameters again = {(void *)again_stub, {1, 1, 1}, {1, 1, 1}, 0, values, NULL};
+    OK(cudaGraphAddKernelNode(&node, body, NULL, 0, &again));
+    void **branches = add_condition(&node, graph, &loop, no, 0, 2);
+    add_fill(branches[0], words + 2, 7);
+    add_fill(branches[1], words + 2, 8);
+    void **cases = add_condition(&node, graph, &loop, which, SWITCH, 3);
+    for (int n = 0; n < 3; n++)
+        add_fill(cases[n], words + 3, 10 + n);
+    int type;
+    OK(cudaGraphNodeGetType(node, &type));
+    OK(cudaGraphInstantiate(&exec, graph, 0));
+    for (int turn = 0; turn < 2; turn++) {
+        OK(cudaMemcpy(words, start, sizeof start, HOST_TO_DEVICE));
+        OK(cudaGraphLaunch(exec, NULL));
+        OK(cudaMemcpy(found, words, sizeof found, DEVICE_TO_HOST));
+        printf("type %d left %u sum %u else %u case %u\n", type, found[0], found[1], found[2], found[3]);
+    }
+    condition_parameters unknown = {.type = 13, .handle = 5, .count = 1};
+    printf("unknown %s\n", cudaGetErrorName(cudaGraphAddNode(&node, graph, NULL, NULL, 0, &unknown)));
+}
+
 int main(int count, char **words) {
     OK(cudaMalloc((void **)&x, BYTES));
     OK(cudaMalloc((void **)&y, BYTES));
@@ -265,6 +327,8 @@ int main(int count, char **words) {
         of_nodes();
     else if (!strcmp(what, "refused"))
         refused(), owned();
+    else if (!strcmp(what, "conditions"))
+        conditions();
     else
         printf("%.3f %.3f\n", 1000 * timed(1), 1000 * timed(0));
     return 0;

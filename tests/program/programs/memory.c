@@ -29,6 +29,8 @@ int cudaMemcpy2DFromArray(void *to, size_t pitch, void *array, size_t x, size_t 
 int cudaFreeArray(void *array);
 int cudaIpcGetMemHandle(void *handle, void *pointer);
 int cudaMemGetInfo(size_t *available, size_t *total);
+int cudaDeviceGetLimit(size_t *value, int limit);
+int cudaDeviceSetLimit(int limit, size_t value);
 int cuMemAddressReserve(unsigned long long *address, size_t size, size_t alignment, unsigned long long wish, unsigned long long flags);
 int cuMemCreate(unsigned long long *handle, size_t size, const physical_properties *properties, unsigned long long flags);
 int cuMemMap(unsigned long long address, size_t size, size_t offset, unsigned long long handle, unsigned long long flags);
@@ -48,12 +50,14 @@ enum { HOST_TO_DEVICE = 1, DEVICE_TO_HOST = 2, UNIT = 2 << 20 };
 static void count_stub(void) {}
 static void build_stub(void) {}
 static void walk_stub(void) {}
+static void descend_stub(void) {}
 
 __attribute__((constructor)) static void enroll(void) {
     void **module = begin_kernels();
     add_kernel(module, (void *)count_stub, "count");
     add_kernel(module, (void *)build_stub, "build");
     add_kernel(module, (void *)walk_stub, "walk");
+    add_kernel(module, (void *)descend_stub, "descend");
     __cudaRegisterFatBinaryEnd(module);
 }
 
@@ -183,7 +187,30 @@ static void heap(void) {
     printf("freed twice %s\n", cudaGetErrorName(cudaDeviceSynchronize()));
 }
 
+/* Recursion, which needs more than the 1,024 bytes of the default. */
+static void stack(void) {
+    size_t limit;
+    void *found;
+    int depth = 300, sum;
+    void *values[] = {&depth, &found};
+    OK(cudaMalloc(&found, 4));
+    OK(cudaDeviceGetLimit(&limit, 0));
+    printf("limit %zu\n", limit);
+    OK(cudaDeviceSetLimit(0, 64 << 10));
+    launch(descend_stub, 1, values);
+    OK(cudaMemcpy(&sum, found, 4, DEVICE_TO_HOST));
+    printf("deep %d\n", sum);
+    OK(cudaDeviceSetLimit(0, 1024));
+    depth++; /* a launch that repeats one is not executed */
+    launch(descend_stub, 1, values);
+    printf("too deep %s\n", cudaGetErrorName(cudaDeviceSynchronize()));
+}
+
 int main(int count_, char **words) {
+    if (count_ > 1 && !strcmp(words[1], "stack")) {
+        stack();
+        return 0;
+    }
     if (count_ > 1 && !strcmp(words[1], "heap")) {
         heap();
         return 0;

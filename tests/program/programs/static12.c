@@ -1,23 +1,31 @@
 /* A program as CUDA 12 links it: with a runtime of its own inside, here one whose functions all fail.  `warplens run` puts
-   others in their places, with the parameters of CUDA 12. */
+   others in their places, with the parameters of CUDA 12.  With SHARED: one that loads libcudart.so.12. */
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 static volatile int unknown = 999;
 
+#ifdef SHARED
+#define INSIDE extern int
+#define FAILS ;
+#else
+#ifndef INSIDE
 #define INSIDE __attribute__((noinline, used, aligned(16))) static int
+#endif
 #define FAILS \
     { \
         for (int n = 0; n < 3; n++) /* long enough for a jump */ \
             unknown = unknown; \
         return unknown; \
     }
+#endif
 
 INSIDE cudaGetDeviceProperties_v2(void *properties, int device) FAILS
 INSIDE cudaMallocManaged(void **pointer, size_t size, unsigned flags) FAILS
 INSIDE cudaMemPrefetchAsync(const void *pointer, size_t size, int device, void *stream) FAILS
 INSIDE cudaMemAdvise(const void *pointer, size_t size, int advice, int device) FAILS
+INSIDE cudaRuntimeGetVersion(int *version) FAILS
 INSIDE cudaGraphCreate(void **graph, unsigned flags) FAILS
 INSIDE cudaGraphAddEmptyNode(void **node, void *graph, void **before, size_t count) FAILS
 INSIDE cudaGraphAddDependencies(void *graph, void **from, void **to, size_t count) FAILS
@@ -50,6 +58,9 @@ int main(void) {
     printf(" %d", CALL(cudaMemAdvise)(memory, 4096, 1, 0));
     printf(" %d", CALL(cudaMemPrefetchAsync)(memory, 4096, 0, NULL));
     printf(" no such stream %d\n", CALL(cudaMemPrefetchAsync)(memory, 4096, 0, &clock));
+    int version = 0;
+    failed = CALL(cudaRuntimeGetVersion)(&version);
+    printf("%d version %d\n", failed, version / 1000);
     failed = CALL(cudaGraphCreate)(&graph, 0);
     for (int n = 0; n < 2; n++)
         failed += CALL(cudaGraphAddEmptyNode)(&nodes[n], graph, NULL, 0);

@@ -6,6 +6,8 @@ from warplens.core.program import Constant, Immediate, Instruction, Program, Reg
 from warplens.emulator.analysis.operands import named
 from warplens.emulator.state.structs import BARRIERS
 
+STACK_POINTER = Register("R", 1)
+
 
 def restores_barriers(program: Program) -> bool:
     """`BMOV.32 B6, R16`: the lanes of a convergence barrier come back from a register."""
@@ -39,6 +41,12 @@ def reads_constant(program: Program, offset: int | None) -> bool:
         for instruction in program.instructions
         for operand in instruction.operands
     )
+
+
+def allocates_stack(program: Program) -> bool:
+    """Whether the stack pointer moves by what a register says (alloca)."""
+    moves = (i.operands[1:] for i in program.instructions if i.operands and i.operands[0] == STACK_POINTER)
+    return any(isinstance(o, Register) and o.file == "R" and o.index not in (-1, 1) for others in moves for o in others)
 
 
 def _run(instruction: Instruction) -> int:

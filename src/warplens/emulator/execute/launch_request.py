@@ -9,6 +9,7 @@ from warplens.core.cubin import Kernel
 from warplens.core.launch import Launch
 from warplens.core.program import Program
 from warplens.emulator.memory.device_memory import DeviceMemory
+from warplens.emulator.state.abi import CALL_STACK
 
 DEFAULT_BUDGET = 1_000_000_000  # some seconds here, a second on a GPU
 
@@ -21,6 +22,7 @@ class LaunchRequest:
     banks            contents of constant banks that replace those of the kernel, by number
     multiprocessors  of the GPU that the kernel is to see
     budget           warp instructions that a warp may execute
+    stack_bytes      local memory of a thread, at least, where the compiler does not know how deep it goes
     """
 
     kernel: Kernel
@@ -31,3 +33,4 @@ class LaunchRequest:
     banks: Mapping[int, bytes] = field(default_factory=dict)
     multiprocessors: int = 132
     budget: int = DEFAULT_BUDGET
+    stack_bytes: int = CALL_STACK

@@ -10,7 +10,7 @@ import numpy as np
 from warplens.core.cubin import Kernel
 from warplens.core.launch import Launch
 from warplens.core.program import Program
-from warplens.emulator.analysis.kernel_features import highest, reads_constant
+from warplens.emulator.analysis.kernel_features import allocates_stack, highest, reads_constant
 from warplens.emulator.execute import syscalls
 from warplens.emulator.execute.launch_request import LaunchRequest
 from warplens.emulator.execute.launch_state import LaunchState, WorkerConfiguration
@@ -34,13 +34,17 @@ def prepare(request: LaunchRequest, checks: Checks) -> tuple[LaunchState, Heap]:
     own = np.frombuffer(request.parameters, np.uint8)
     parameters = memory.allocate("the kernel's parameters", own) if code.addresses_parameters else 0
     initial = kernel.constants.get(0, b"")
-    first = abi.launch_block(kernel.arch, initial, launch, request.multiprocessors, barrier, kernel.cluster, parameters)
+    shared = kernel.shared_bytes + launch.shared
+    scratch = _rounded(shared, 128) if code.uses_scratch else 0
+    first = abi.launch_block(
+        kernel.arch, initial, launch, request.multiprocessors, barrier, kernel.cluster, parameters, scratch
+    )
     configuration = WorkerConfiguration(
         code.plan,
         launch,
         buffers=1 << len(memory.allocations).bit_length(),
-        shared_bytes=kernel.shared_bytes + launch.shared,
-        local_bytes=_stack(kernel, code.calls),
+        shared_bytes=scratch + abi.GROUP_SCRATCH_BYTES if code.uses_scratch else shared,
+        local_bytes=_rounded(max(kernel.local_bytes, request.stack_bytes if code.deep else 0), 16),
         stride=code.stride,
         budget=request.budget,
         checks=checks,
@@ -57,14 +61,17 @@ def prepare(request: LaunchRequest, checks: Checks) -> tuple[LaunchState, Heap]:
 class KernelSetup:
     """Kernel setup: what launches need of a program, computed once: the scan takes as long as the rest of setup.
 
-    stride   bytes of a warp's record;  calls: whether it calls functions
+    stride   bytes of a warp's record
+    deep     whether its stack may go deeper than the compiler knows: it calls functions, or allocates on the stack
     addresses_parameters  whether it takes the address of its parameters
+    uses_scratch  whether it uses the driver's scratch of cooperative groups
     """
 
     plan: CounterLayout
     stride: int
-    calls: bool
+    deep: bool
     addresses_parameters: bool
+    uses_scratch: bool
 
 
 _known: dict[tuple[str, bytes, bool], KernelSetup] = {}  # by machine code: its latest program
@@ -74,15 +81,19 @@ def known(kernel: Kernel, program: Program, checked: bool = False) -> KernelSetu
     name = kernel.arch, kernel.code, checked
     found = _known.get(name)
     if found is None or found.plan.program is not program:  # it may have other source lines
-        calls = any(i.base == "CALL" for i in program.instructions)
-        addresses = reads_constant(program, abi.bank0(kernel.arch).parameters)
-        found = _known[name] = KernelSetup(CounterLayout(program), saved_bytes(program), calls, addresses)
+        place = abi.bank0(kernel.arch)
+        found = _known[name] = KernelSetup(
+            CounterLayout(program),
+            saved_bytes(program),
+            any(i.base == "CALL" for i in program.instructions) or allocates_stack(program),
+            reads_constant(program, place.parameters),
+            reads_constant(program, place.group_scratch),
+        )
     return found
 
 
-def _stack(kernel: Kernel, calls: bool) -> int:
-    """Bytes of local memory a thread.  Recursion may go deeper than the compiler knows."""
-    return -(-max(kernel.local_bytes, abi.CALL_STACK if calls else 0) // 16) * 16
+def _rounded(size: int, unit: int) -> int:
+    return -(-size // unit) * unit
 
 
 def tile_of(launch: Launch) -> int:

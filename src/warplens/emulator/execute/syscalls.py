@@ -41,11 +41,13 @@ def provided() -> dict[str, int]:
 
 def check(kernel: Kernel) -> None:
     """UnsupportedInstruction if the kernel calls a function that is not provided."""
+    if any(
+        DEVICE_RUNTIME.search(name) for name in kernel.externs if name not in FUNCTIONS
+    ):  # those it launches are among them, too
+        raise UnsupportedInstruction(
+            f"{demangled(kernel.name)} launches kernels itself (dynamic parallelism), which is not executed here"
+        )
     for name in kernel.externs:
-        if DEVICE_RUNTIME.search(name):
-            raise UnsupportedInstruction(
-                f"{demangled(kernel.name)} launches kernels itself (dynamic parallelism), which is not executed here"
-            )
         if name.startswith(GRADIENTS):
             raise UnsupportedInstruction(
                 f"{demangled(kernel.name)} calls {name}, with which the driver fetches from 3-D textures and "
@@ -80,7 +82,8 @@ class SystemCalls:
             words.reshape(ARGUMENTS, 32), lanes,
         )  # fmt: skip
         try:
-            (self._vprintf, self._assertfail, self._malloc, self._free)[place - CODE_BASE // 16](call)
+            calls = self._vprintf, self._assertfail, self._malloc, self._free, self._set_conditional
+            calls[place - CODE_BASE // 16](call)
         except BaseException as error:  # an exception cannot pass through generated code
             self.error = error
         if self.error or self.fault:
@@ -132,6 +135,16 @@ class SystemCalls:
                 self.fault = f"free of {pointer:#x}, which malloc did not give or which is free already"
                 return
 
+    def _set_conditional(self, call: SystemCall) -> None:
+        """The condition of a node of a graph is a word in memory, and its handle the address."""
+        for lane in call.lanes:
+            handle, value = call.pointer(4, lane), call.word(6, lane)
+            if not call.store(handle, value.to_bytes(4, "little")):
+                self.fault = (
+                    f"cudaGraphSetConditional of {handle:#x}, which cudaGraphConditionalHandleCreate did not give"
+                )
+                return
+
 
 class SystemCall:
     """System call: one call by the active lanes of a warp split: their registers, and memory as each lane sees it."""
@@ -163,6 +176,15 @@ class SystemCall:
 
     def result(self, lane: int, value: int) -> None:
         self.words[0, lane], self.words[1, lane] = value & 0xFFFFFFFF, value >> 32
+
+    def store(self, at: int, content: bytes) -> bool:
+        """Writes to global memory; False where none is allocated."""
+        for number, allocation in enumerate(self.memory.allocations):
+            if allocation.address <= at <= allocation.address + allocation.size - len(content):
+                start = at - allocation.address
+                self.memory.view(number)[start : start + len(content)] = np.frombuffer(content, np.uint8)
+                return True
+        return False
 
     def reader(self, lane: int) -> Callable[[int, int], bytes]:
         """Reads memory at generic addresses; empty where none is allocated."""

@@ -20,6 +20,7 @@ LOCAL_WINDOW = 0x7D00  # likewise of local memory
 STACK_TOP = 0xFFFDC0  # R1 as the driver sets it on sm_90
 CALL_STACK = 1024  # cudaLimitStackSize, unless set
 BANK_BYTES = 65536
+GROUP_SCRATCH_BYTES = 288  # what cooperative groups of several warps may use of the driver's shared memory
 
 FIRST_ARGUMENT, ARGUMENTS = 4, 10  # of system calls, R4 to R13
 
@@ -51,13 +52,16 @@ class ConstantBank0:
     clusters: ClusterWindows | None
     grid_barrier: int  # the high word first; from sm_100 on 0xa0 less for each block of a cluster
     parameters: int | None = None  # the address of the kernel's parameters in global memory (__grid_constant__)
+    group_scratch: int | None = None  # %reserved_smem_offset_1: scratch of cooperative groups in shared memory
 
 
-_VOLTA = ConstantBank0(0x0, 0xC, 0x28, 0x18, 0x20, 0x2C, 0x114, 0x10C, None, 0x8C)
+_VOLTA = ConstantBank0(0x0, 0xC, 0x28, 0x18, 0x20, 0x2C, 0x114, 0x10C, None, 0x8C, group_scratch=0x124)
 _HOPPER_CLUSTERS = ClusterWindows(0x140, 0x144, 0x150, 0x15C, 0x188)
-_HOPPER = replace(_VOLTA, clusters=_HOPPER_CLUSTERS, grid_barrier=0x44, parameters=0x198)
+_HOPPER = replace(_VOLTA, clusters=_HOPPER_CLUSTERS, grid_barrier=0x44, parameters=0x198, group_scratch=0x6C)
 _BLACKWELL_CLUSTERS = ClusterWindows(0x36C, 0x2A0, 0x2B0, 0x2C0, 0x2CC)
-_BLACKWELL = ConstantBank0(0x360, 0x370, 0x37C, None, 0x2F8, 0x2AC, 0x16C, 0x2D0, _BLACKWELL_CLUSTERS, 0x254, 0x348)
+_BLACKWELL = ConstantBank0(
+    0x360, 0x370, 0x37C, None, 0x2F8, 0x2AC, 0x16C, 0x2D0, _BLACKWELL_CLUSTERS, 0x254, 0x348, 0x27C
+)
 
 
 def bank0(arch: str) -> ConstantBank0:
@@ -74,10 +78,11 @@ def shared_base(arch: str) -> int:
 @lru_cache(16)
 def launch_block(
     arch: str, initial: bytes, launch: Launch, multiprocessors: int, grid_barrier: int, cluster: Dim3 = (1, 1, 1),
-    parameters: int = 0,
+    parameters: int = 0, scratch: int = 0,
 ) -> bytes:  # fmt: skip
     """Constant bank 0 of a launch, without the parameters.  grid_barrier: address of the counter of grid.sync(); 0
-    makes it trap.  parameters: their address in global memory, 0 if the kernel does not take it."""
+    makes it trap.  parameters: their address in global memory, 0 if the kernel does not take it.  scratch: of
+    cooperative groups, behind the block's own shared memory."""
     bank = bytearray(initial.ljust(BANK_BYTES, b"\0"))
     place = bank0(arch)
 
@@ -103,6 +108,7 @@ def launch_block(
         put(clusters.blocks, prod(cluster))
     if chip_number(arch) >= 80:
         put(place.reserved_shared, shared_base(arch))
+        put(place.group_scratch, shared_base(arch) + scratch)
     return bytes(bank)
 
 

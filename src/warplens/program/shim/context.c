@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VERSION = 13000, MOST_PUSHED = 16, LIMITS = 16, HEAP = 2 /* CU_LIMIT_MALLOC_HEAP_SIZE */ };
+enum { VERSION = 13000, MOST_PUSHED = 16 };
+
+enum { STACK = 0, HEAP = 2, LIMITS = 16 }; /* CUlimit */
 
 struct context {
     unsigned flags;
@@ -188,8 +190,8 @@ EXPORT CUresult cuCtxSetLimit(int limit, size_t value) {
     CUresult status = begin(CONTEXT);
     if (!status && (limit < 0 || limit >= LIMITS))
         status = INVALID_VALUE;
-    if (!status && limit == HEAP)
-        notify(HEAP_LIMIT, 0, 0, value, 0);
+    if (!status && (limit == STACK || limit == HEAP))
+        notify(limit == STACK ? STACK_LIMIT : HEAP_LIMIT, 0, 0, value, 0);
     if (!status)
         limits[limit] = value;
     return finish(status, CALL_NS);
@@ -215,6 +217,18 @@ EXPORT CUresult cuCtxGetCacheConfig(int *configuration) {
     CUresult status = begin(CONTEXT);
     if (!status)
         *configuration = 0;
+    return finish(status, CALL_NS);
+}
+
+EXPORT CUresult cuCtxSetSharedMemConfig(int configuration) {
+    (void)configuration; /* banks have had four bytes since Maxwell */
+    return finish(begin(CONTEXT), CALL_NS);
+}
+
+EXPORT CUresult cuCtxGetSharedMemConfig(int *configuration) {
+    CUresult status = begin(CONTEXT);
+    if (!status)
+        *configuration = 1; /* four bytes */
     return finish(status, CALL_NS);
 }
 

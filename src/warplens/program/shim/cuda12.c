@@ -62,6 +62,14 @@ EXPORT CUresult cudaGetDeviceProperties_v2(struct properties_12 *p, int device) 
     return keep_error(finish(status, CALL_NS));
 }
 
+enum { LATEST_12 = 12090 };
+
+EXPORT CUresult cudaRuntimeGetVersion_12(int *version) {
+    if (version)
+        *version = LATEST_12;
+    return RUNTIME(version ? SUCCESS : INVALID_VALUE);
+}
+
 EXPORT CUresult cudaMemPrefetchAsync_12(const void *pointer, size_t size, int device, CUstream stream) {
     return cudaMemPrefetchAsync(pointer, size, (memory_location){1, device}, 0, stream);
 }

@@ -83,6 +83,10 @@ void start_runtime(void) {
         mark_per_thread();
 }
 
+int has_fault(void) {
+    return fault != SUCCESS;
+}
+
 void keep_fault(CUresult found) {
     if (!fault)
         fault = found;

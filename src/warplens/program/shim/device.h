@@ -29,6 +29,7 @@ CUresult keep_error_of(const char *call, CUresult error); /* the last error of t
 #define keep_error(error) keep_error_of(__func__, error)
 void report_unseen_errors(void); /* at the end of the program, for --check */
 void keep_fault(CUresult fault);     /* of a kernel: every call after it fails */
+int has_fault(void);
 void keep_printed(const char *text, size_t bytes); /* what a kernel printed: shown when the program waits for it */
 void show_printed(void);
 

@@ -54,6 +54,8 @@ CUresult cuMemHostUnregister(void *pointer);
 CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *address, void *pointer, unsigned flags);
 CUresult cuMemHostGetFlags(unsigned *flags, void *pointer);
 CUresult cuMemRangeGetAttribute(void *data, size_t bytes, int attribute, CUdeviceptr address, size_t size);
+CUresult cuMemRangeGetAttributes(void **data, size_t *bytes, int *attributes, size_t count, CUdeviceptr address,
+                                 size_t size);
 CUresult cuMemAllocAsync(CUdeviceptr *address, size_t size, CUstream stream);
 CUresult cuMemFree_v2(CUdeviceptr address);
 CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream);
@@ -98,6 +100,20 @@ CUresult cuFuncSetAttribute(CUfunction function, int attribute, int value);
 CUresult cuGetErrorName(CUresult error, const char **name);
 CUresult cuGetErrorString(CUresult error, const char **text);
 CUresult cuGetProcAddress_v2(const char *symbol, void **entry, int version, uint64_t flags, int *found);
+CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, CUfunction function, int blocks, int block);
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int block, size_t shared);
 CUresult cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *size, CUmodule module, const char *name);
+CUresult cuLibraryLoadData(CUmodule *library, const void *image, int *compiler_options, void **compiler_values,
+                           unsigned compiler_count, int *options, void **values, unsigned count);
+CUresult cuLibraryLoadFromFile(CUmodule *library, const char *path, int *compiler_options, void **compiler_values,
+                               unsigned compiler_count, int *options, void **values, unsigned count);
+CUresult cuLibraryUnload(CUmodule library);
+CUresult cuLibraryGetKernel(CUfunction *kernel, CUmodule library, const char *name);
+CUresult cuLibraryGetGlobal(CUdeviceptr *address, size_t *size, CUmodule library, const char *name);
+CUresult cuLibraryGetKernelCount(unsigned *count, CUmodule library);
+CUresult cuLibraryEnumerateKernels(CUfunction *kernels, unsigned most, CUmodule library);
+CUresult cuKernelSetAttribute(int attribute, int value, CUfunction kernel, CUdevice device);
+CUresult cuMemcpy3D_v2(const box_copy *box);
+CUresult cuMemcpy3DAsync_v2(const box_copy *box, CUstream stream);
+CUresult cuFuncSetCacheConfig(CUfunction function, int configuration);
 #pragma GCC visibility pop

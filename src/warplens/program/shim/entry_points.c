@@ -24,6 +24,7 @@ static const struct {
     {"cuCtxGetDevice_v2", 13000},
     {"cuCtxSynchronize_v2", 13000},
     {"cuStreamBeginCapture_v2", 10010},
+    {"cuStreamGetCaptureInfo_v2", 11030},
     {"cuStreamGetCaptureInfo_v3", 12030},
     {"cuStreamUpdateCaptureDependencies_v2", 12030},
     {"cuGraphAddDependencies_v2", 12030},

@@ -3,8 +3,7 @@
 
 #include "device.h"
 
-
-enum { MAX_DYNAMIC_SHARED = 8, CARVEOUT = 9, MOST_CLUSTER_BLOCKS = 8 /* that every GPU with clusters allows */ };
+enum { SHARED = 1, MAX_DYNAMIC_SHARED = 8, CARVEOUT = 9, MOST_CLUSTER_BLOCKS = 8 /* that every GPU with clusters allows */ };
 
 EXPORT CUresult cuFuncGetAttribute(int *value, int attribute, CUfunction function) {
     CUresult status = begin(CONTEXT_AND_NO_FAULT);
@@ -53,6 +52,15 @@ EXPORT CUresult cuKernelSetAttribute(int attribute, int value, CUfunction kernel
 EXPORT CUresult cuFuncSetCacheConfig(CUfunction function, int configuration) {
     (void)function, (void)configuration;
     return finish(begin(CONTEXT_AND_NO_FAULT), CALL_NS);
+}
+
+EXPORT CUresult cuKernelSetCacheConfig(CUfunction kernel, int configuration, CUdevice device) {
+    (void)device;
+    return cuFuncSetCacheConfig(kernel, configuration);
+}
+
+EXPORT CUresult cuFuncSetSharedMemConfig(CUfunction function, int configuration) {
+    return cuFuncSetCacheConfig(function, configuration);
 }
 
 EXPORT CUresult cuFuncGetParamInfo(CUfunction function, size_t number, size_t *offset, size_t *size) {
@@ -144,5 +152,18 @@ EXPORT CUresult cuOccupancyMaxPotentialClusterSize(int *blocks, CUfunction funct
     CUresult status = cuOccupancyMaxActiveBlocksPerMultiprocessor(&resident, function, c->block.x * c->block.y * c->block.z, c->shared);
     if (!status)
         *blocks = resident ? MOST_CLUSTER_BLOCKS : 0;
+    return status;
+}
+
+EXPORT CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, CUfunction function, int blocks, int block) {
+    (void)block;
+    int used;
+    CUresult status = cuFuncGetAttribute(&used, SHARED, function);
+    if (!status && blocks < 1)
+        status = INVALID_VALUE;
+    if (!status) {
+        long most = gpu.attributes[81] / blocks - gpu.attributes[111] - used;
+        *bytes = most < gpu.attributes[97] - used ? most : gpu.attributes[97] - used;
+    }
     return status;
 }

@@ -117,6 +117,8 @@ CUresult resolve(struct function *function) {
 }
 
 CUresult find_function(struct module *module, const char *name, struct function **found) {
+    if (module->failed) /* also one that has been unloaded */
+        return module->failed;
     for (struct function *f = module->functions; f; f = f->next)
         if (!strcmp(f->name, name)) {
             *found = f;

@@ -46,3 +46,8 @@ SYNCHRONOUS(cudaMemcpy) SYNCHRONOUS(cudaMemcpy2D) SYNCHRONOUS(cudaMemcpy2DFromAr
 SYNCHRONOUS(cudaMemcpy3D) SYNCHRONOUS(cudaMemcpyFromArray) SYNCHRONOUS(cudaMemcpyFromSymbol)
 SYNCHRONOUS(cudaMemcpyToArray) SYNCHRONOUS(cudaMemcpyToSymbol) SYNCHRONOUS(cudaMemset) SYNCHRONOUS(cudaMemset2D)
 SYNCHRONOUS(cudaMemset3D)
+ASYNCHRONOUS(cudaMemcpyBatchAsync) ASYNCHRONOUS(cudaMemPrefetchBatchAsync) ASYNCHRONOUS(cudaMemDiscardBatchAsync)
+ASYNCHRONOUS(cudaMemDiscardAndPrefetchBatchAsync) ASYNCHRONOUS(cudaMemcpy3DPeerAsync)
+ASYNCHRONOUS(cudaMemcpyToArrayAsync) ASYNCHRONOUS(cudaMemcpyFromArrayAsync) ASYNCHRONOUS(cudaGetDriverEntryPoint)
+ASYNCHRONOUS(cudaGetDriverEntryPointByVersion) SYNCHRONOUS(cudaMemcpy3DPeer) SYNCHRONOUS(cudaMemcpyArrayToArray)
+SYNCHRONOUS(cudaMemcpy2DArrayToArray)

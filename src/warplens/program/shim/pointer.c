@@ -118,6 +118,14 @@ EXPORT CUresult cuMemRangeGetAttribute(void *data, size_t bytes, int attribute, 
     return finish(status, CALL_NS);
 }
 
+EXPORT CUresult cuMemRangeGetAttributes(void **data, size_t *bytes, int *attributes, size_t count, CUdeviceptr address,
+                                         size_t size) {
+    CUresult status = data && bytes && attributes && count ? SUCCESS : INVALID_VALUE;
+    for (size_t n = 0; n < count && !status; n++)
+        status = cuMemRangeGetAttribute(data[n], bytes[n], attributes[n], address, size);
+    return status;
+}
+
 EXPORT CUresult cuPointerSetAttribute(const void *value, int attribute, CUdeviceptr pointer) {
     (void)value;
     CUresult status = begin(CONTEXT);

@@ -6,14 +6,14 @@
 
 #include "cuda_types.h"
 
-enum operation { HELLO = 1, NOTICES, LOAD, FUNCTION, GLOBAL, LAUNCH, OCCUPANCY, UNLOAD, MISSING, LINK, TEXTURE, TENSOR_MAP, API_ERROR = 64 };
+enum operation { HELLO = 1, NOTICES, LOAD, FUNCTION, GLOBAL, LAUNCH, OCCUPANCY, UNLOAD, MISSING, LINK, TEXTURE, TENSOR_MAP, KERNELS, API_ERROR = 64 };
 
 /* TIMED: the launch, copy or fill that was noticed last: `detail` is its stream, `address` when it begins,
    `bytes` twice its GPU, and 1 where the stream is the default one.
    MISUSED: a copy whose direction, `detail`, is not that of its pointers, which is `bytes`.
    UNSYNCHRONIZED: a block that the host has touched before it waited for the work that writes it. */
 enum notice_kind {
-    ALLOCATED = 1, FREED, WRITTEN, COPIED, REPEATED, MAPPED, HEAP_LIMIT, TIMED = 32, MISUSED, UNSYNCHRONIZED, FILLED = 48
+    ALLOCATED = 1, FREED, WRITTEN, COPIED, REPEATED, MAPPED, HEAP_LIMIT, STACK_LIMIT, TIMED = 32, MISUSED, UNSYNCHRONIZED, FILLED = 48
 };
 
 enum { ATTRIBUTES = 160 };

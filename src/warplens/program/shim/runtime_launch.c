@@ -110,16 +110,9 @@ EXPORT CUresult cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const
 }
 
 EXPORT CUresult cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void *host, int blocks, int block) {
-    (void)block;
-    int used;
-    CUresult status = value_of(host, 1, &used);
-    if (!status && blocks < 1)
-        status = INVALID_VALUE;
-    if (!status) {
-        long most = gpu.attributes[81] / blocks - gpu.attributes[111] - used;
-        *bytes = most < gpu.attributes[97] - used ? most : gpu.attributes[97] - used;
-    }
-    return RUNTIME(status);
+    struct function *function;
+    CUresult status = function_of(host, &function);
+    return RUNTIME(status ? status : cuOccupancyAvailableDynamicSMemPerBlock(bytes, function, blocks, block));
 }
 
 /* The runtime's description of a launch differs in the type of a size. */

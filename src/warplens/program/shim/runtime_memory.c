@@ -100,6 +100,11 @@ EXPORT CUresult cudaMemRangeGetAttribute(void *data, size_t bytes, int attribute
     return RUNTIME(cuMemRangeGetAttribute(data, bytes, attribute, (CUdeviceptr)pointer, size));
 }
 
+EXPORT CUresult cudaMemRangeGetAttributes(void **data, size_t *bytes, int *attributes, size_t count, const void *pointer,
+                                          size_t size) {
+    return RUNTIME(cuMemRangeGetAttributes(data, bytes, attributes, count, (CUdeviceptr)pointer, size));
+}
+
 EXPORT CUresult cudaMemAdvise(const void *pointer, size_t size, int advice, memory_location location) {
     (void)advice;
     return cudaMemPrefetchAsync(pointer, size, location, 0, NULL);

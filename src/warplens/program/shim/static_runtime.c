@@ -1,10 +1,12 @@
-/* Static runtime: where an object has NVIDIA's runtime linked into it, its functions are replaced by ours.
+/* Static runtime: where an object has NVIDIA's runtime linked into it, or is a shared runtime other than this library
+   (that of CUDA 12, or one that a Python package brings), its functions are replaced by ours.
 
-   They are local functions of the object, found in its symbol table, and begin with a jump from then on.  Nothing of
-   theirs is run. */
+   They are local functions of the object, found in its symbol table, or those that it exports, and begin with a jump
+   from then on.  Nothing of theirs is run. */
 #define _GNU_SOURCE
 #include "static_runtime.h"
 
+#include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
@@ -68,8 +70,10 @@ static void *entry_for(const char *name, int is_cuda12) {
     return found ? found : known_entry(name);
 }
 
-static void patch(const char *image, uintptr_t base) {
-    const Elf64_Shdr *symbols = section(image, ".symtab"), *strings = section(image, ".strtab");
+static void patch(const char *image, uintptr_t base, int is_shared_runtime) {
+    const Elf64_Shdr *symbols = section(image, is_shared_runtime ? ".dynsym" : ".symtab");
+    const Elf64_Shdr *strings = section(image, is_shared_runtime ? ".dynstr" : ".strtab");
+    int binding = is_shared_runtime ? STB_GLOBAL : STB_LOCAL;
     if (!symbols || !strings)
         return;
     const Elf64_Sym *table = (const Elf64_Sym *)(image + symbols->sh_offset);
@@ -79,7 +83,7 @@ static void patch(const char *image, uintptr_t base) {
         is_cuda12 = !strcmp(names + table[n].st_name, "cudaGetDeviceProperties_v2"); /* which CUDA 13 has not */
     for (size_t n = 0; n < symbols->sh_size / sizeof *table; n++) {
         const char *name = names + table[n].st_name;
-        if (table[n].st_info != ELF64_ST_INFO(STB_LOCAL, STT_FUNC) || table[n].st_shndx == SHN_UNDEF)
+        if (table[n].st_info != ELF64_ST_INFO(binding, STT_FUNC) || table[n].st_shndx == SHN_UNDEF)
             continue;
         if (strncmp(name, "cuda", 4) && strncmp(name, "__cuda", 6))
             continue;
@@ -92,6 +96,12 @@ static void patch(const char *image, uintptr_t base) {
     }
 }
 
+static int is_shared_runtime(const char *path) {
+    static const char begins[] = "libcudart.so";
+    const char *name = strrchr(path, '/');
+    return name && !strncmp(name + 1, begins, sizeof begins - 1);
+}
+
 static void patch_file(const char *path, uintptr_t base) {
     struct stat found;
     int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -101,7 +111,7 @@ static void patch_file(const char *path, uintptr_t base) {
         char *image = mmap(NULL, found.st_size, PROT_READ, MAP_PRIVATE, file, 0);
         if (image != MAP_FAILED) {
             if (is_readable(image, found.st_size)) {
-                patch(image, base);
+                patch(image, base, is_shared_runtime(path));
                 patch_python_bindings(path, image, base);
             }
             munmap(image, found.st_size);
@@ -111,6 +121,9 @@ static void patch_file(const char *path, uintptr_t base) {
 }
 
 static void patch_object(const struct link_map *object) {
+    Dl_info own;
+    if (dladdr((void *)patch_object, &own) && own.dli_fbase == (void *)object->l_addr)
+        return;
     if (object == _r_debug.r_map) /* the program, whose name is empty */
         patch_file("/proc/self/exe", object->l_addr);
     else if (strchr(object->l_name, '/'))

@@ -68,6 +68,8 @@ struct node *copy_of(const struct node *node, const struct graph *clone) {
         if (n->origin == node)
             return n;
         struct node *inside = n->work.type == CHILD_WORK ? copy_of(node, n->work.child) : NULL;
+        for (unsigned k = 0; n->work.type == CONDITION_WORK && k < n->work.condition.count && !inside; k++)
+            inside = copy_of(node, n->work.condition.bodies[k]);
         if (inside)
             return inside;
     }
@@ -278,7 +280,7 @@ EXPORT CUresult cuGraphDestroyNode(struct node *node) {
 EXPORT CUresult cuGraphDebugDotPrint(const struct graph *graph, const char *path, unsigned flags) {
     (void)flags; /* how much is written of each node */
     static const char *const names[] = {"KERNEL", "MEMCPY", "MEMSET", "HOST",      "GRAPH",    "EMPTY",
-                                        "WAIT",   "RECORD", "",       "", "MEM_ALLOC", "MEM_FREE"};
+                                        "WAIT",   "RECORD", "",       "", "MEM_ALLOC", "MEM_FREE", "", "CONDITIONAL"};
     CUresult status = begin(INITIALIZED);
     FILE *file = status || !graph || !path ? NULL : fopen(path, "w");
     if (!status && !file)

@@ -15,6 +15,7 @@ enum work_type {
     RECORD_WORK,
     ALLOCATE_WORK = 10,
     FREE_WORK,
+    CONDITION_WORK = 13,
 };
 
 struct kernel_work {
@@ -40,6 +41,13 @@ struct memory_work {
     uint64_t address, size;
 };
 
+struct condition_work { /* cudaConditionalNodeParams; the graphs are its own */
+    uint64_t handle;
+    int type;
+    unsigned count;
+    struct graph **bodies;
+};
+
 struct work {
     enum work_type type;
     int device;
@@ -51,6 +59,7 @@ struct work {
         struct graph *child; /* its own */
         CUevent event;
         struct memory_work memory;
+        struct condition_work condition;
     };
 };
 
@@ -94,7 +103,12 @@ void release_all(struct graph *graph);
 CUresult kernel_work(struct work *work, struct function *function, const struct shape *shape, void **values, void **extra);
 struct work copied_work(const struct work *work);
 void drop_work(struct work *work);
+CUresult launch_within(const struct graph *graph, struct stream *stream); /* where its node is */
 CUresult perform(struct work *work, struct stream *stream);
+
+/* condition.c */
+CUresult perform_condition(const struct condition_work *condition, struct stream *stream);
+void assign_defaults(const struct graph *graph); /* before a launch */
 
 /* graph_exec.c */
 CUresult order_nodes(const struct graph *graph, struct node ***order);

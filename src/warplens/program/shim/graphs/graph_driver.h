@@ -10,6 +10,15 @@ CUresult work_of_fill(struct work *work, const struct fill_work *fill);
 CUresult add_node(struct node **made, struct graph *graph, struct node *const *before, size_t count, struct work *work);
 CUresult change_node(struct node *node, struct work *work);
 struct node *node_of_exec(const struct graph_exec *exec, const struct node *node);
+struct condition_parameters { /* cudaConditionalNodeParams; `bodies` is given back */
+    uint64_t handle;
+    int type;
+    unsigned count;
+    struct graph **bodies;
+    void *context;
+};
+CUresult add_condition(struct node **made, struct graph *graph, struct node *const *before, size_t count,
+                       struct condition_parameters *p); /* condition.c; this one takes the lock */
 void give_kernel(const struct work *work, kernel_parameters *p);
 
 #pragma GCC visibility push(default)

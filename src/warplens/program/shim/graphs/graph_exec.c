@@ -123,6 +123,7 @@ EXPORT CUresult cuGraphLaunch(struct graph_exec *exec, CUstream handle) {
         struct stream *stream = found_stream(handle);
         int64_t end;
         advance_clock(LAUNCH_NS);
+        assign_defaults(exec->graph);
         status = launch_graph(exec->graph, exec->order, stream, ready(stream), &end);
         stream_wait(handle, end);
     }
@@ -150,6 +151,8 @@ static int difference(const struct graph *graph, const struct graph *other, upda
             found = TYPE_CHANGED;
         else if (n->work.type == CHILD_WORK)
             found = difference(n->work.child, o->work.child, result);
+        else if (n->work.type == CONDITION_WORK)
+            found = n->work.condition.handle == o->work.condition.handle ? SAME : PARAMETERS_CHANGED;
         else if (n->work.type == ALLOCATE_WORK || n->work.type == FREE_WORK)
             found = n->work.memory.address == o->work.memory.address ? SAME : PARAMETERS_CHANGED;
         if (found) {

@@ -27,6 +27,7 @@ typedef struct any_parameters {
         CUevent event;
         allocation_parameters allocation;
         CUdeviceptr freed;
+        struct condition_parameters condition;
     } of;
     long long more;
 } any_parameters;
@@ -65,8 +66,10 @@ EXPORT CUresult cuGraphAddNode_v2(struct node **made, struct graph *graph, struc
         return cuGraphAddMemAllocNode(made, graph, before, count, &p->of.allocation);
     case FREE_WORK:
         return cuGraphAddMemFreeNode(made, graph, before, count, p->of.freed);
+    case CONDITION_WORK:
+        return add_condition(made, graph, before, count, &p->of.condition);
     default:
-        return not_provided("cuGraphAddNode of a conditional or semaphore node");
+        return not_provided("cuGraphAddNode of a semaphore node");
     }
 }
 
@@ -126,6 +129,8 @@ EXPORT CUresult cudaGraphAddNode(struct node **made, struct graph *graph, struct
         status = cuGraphAddNode_v2(made, graph, before, NULL, count, &named);
     if (!status && p->type == ALLOCATE_WORK)
         p->of.allocation.pointer = named.of.allocation.pointer;
+    if (!status && p->type == CONDITION_WORK)
+        p->of.condition.bodies = named.of.condition.bodies;
     return RUNTIME(status);
 }
 

@@ -35,6 +35,10 @@ struct work copied_work(const struct work *work) {
         point_into(&copy.kernel);
     } else if (work->type == CHILD_WORK) {
         copy.child = clone_graph(work->child);
+    } else if (work->type == CONDITION_WORK) {
+        copy.condition.bodies = calloc(work->condition.count, sizeof *copy.condition.bodies);
+        for (unsigned n = 0; n < work->condition.count; n++)
+            copy.condition.bodies[n] = clone_graph(work->condition.bodies[n]);
     }
     return copy;
 }
@@ -45,10 +49,14 @@ void drop_work(struct work *work) {
         free(work->kernel.values);
     } else if (work->type == CHILD_WORK) {
         destroy_graph(work->child);
+    } else if (work->type == CONDITION_WORK) {
+        for (unsigned n = 0; n < work->condition.count; n++)
+            destroy_graph(work->condition.bodies[n]);
+        free(work->condition.bodies);
     }
 }
 
-static CUresult launch_child(const struct graph *child, struct stream *stream) {
+CUresult launch_within(const struct graph *child, struct stream *stream) {
     struct node **order;
     int64_t end;
     CUresult status = order_nodes(child, &order);
@@ -81,7 +89,9 @@ CUresult perform(struct work *work, struct stream *stream) {
         work->host.call(work->host.data);
         return begin(NOTHING);
     case CHILD_WORK:
-        return launch_child(work->child, stream);
+        return launch_within(work->child, stream);
+    case CONDITION_WORK:
+        return perform_condition(&work->condition, stream);
     case WAIT_WORK:
         if (known_event(work->event))
             stream_wait(stream, work->event->at);

@@ -208,6 +208,31 @@ EXPORT CUresult cuMemcpyAtoH_v2(void *to, struct array *from, size_t offset, siz
     return cuMemcpy3D_v2(&box);
 }
 
+EXPORT CUresult cuMemcpyHtoAAsync_v2(struct array *to, size_t offset, const void *from, size_t size, CUstream stream) {
+    box_copy box = {{.type = TYPE_HOST, .host = from}, {.x = offset, .type = TYPE_ARRAY, .array = to}, size, 1, 1};
+    return cuMemcpy3DAsync_v2(&box, stream);
+}
+
+EXPORT CUresult cuMemcpyAtoHAsync_v2(void *to, struct array *from, size_t offset, size_t size, CUstream stream) {
+    box_copy box = {{.x = offset, .type = TYPE_ARRAY, .array = from}, {.type = TYPE_HOST, .host = to}, size, 1, 1};
+    return cuMemcpy3DAsync_v2(&box, stream);
+}
+
+EXPORT CUresult cuMemcpyDtoA_v2(struct array *to, size_t offset, CUdeviceptr from, size_t size) {
+    box_copy box = {{.type = TYPE_DEVICE, .device = from}, {.x = offset, .type = TYPE_ARRAY, .array = to}, size, 1, 1};
+    return cuMemcpy3D_v2(&box);
+}
+
+EXPORT CUresult cuMemcpyAtoD_v2(CUdeviceptr to, struct array *from, size_t offset, size_t size) {
+    box_copy box = {{.x = offset, .type = TYPE_ARRAY, .array = from}, {.type = TYPE_DEVICE, .device = to}, size, 1, 1};
+    return cuMemcpy3D_v2(&box);
+}
+
+EXPORT CUresult cuMemcpyAtoA_v2(struct array *to, size_t to_offset, struct array *from, size_t offset, size_t size) {
+    box_copy box = {{.x = offset, .type = TYPE_ARRAY, .array = from}, {.x = to_offset, .type = TYPE_ARRAY, .array = to}, size, 1, 1};
+    return cuMemcpy3D_v2(&box);
+}
+
 EXPORT CUresult cudaMemcpy3D(const copy_3d *c) {
     return RUNTIME(copy(c, NULL, 1));
 }
@@ -255,14 +280,15 @@ EXPORT CUresult cudaMemcpy2DFromArray(void *to, size_t pitch, struct array *from
 }
 
 /* So many bytes, row by row. */
-static CUresult copy_run(struct array *array, position at, char *other, size_t bytes, int kind, int into) {
+static CUresult copy_run(struct array *array, position at, char *other, size_t bytes, int kind, int into, CUstream stream,
+                         int waits) {
     size_t width = array ? array->size.width * array->element : 0;
     CUresult status = array && at.x < width ? SUCCESS : INVALID_VALUE;
     while (bytes && !status) {
         size_t part = width - at.x < bytes ? width - at.x : bytes;
         extent row = {part, 1, 1};
         copy_3d c = into ? to_array(array, at, other, part, row, kind) : from_array(other, part, array, at, row, kind);
-        status = copy(&c, NULL, 1);
+        status = copy(&c, stream, waits);
         other += part, bytes -= part;
         at = (position){0, at.y + 1, 0};
     }
@@ -270,11 +296,21 @@ static CUresult copy_run(struct array *array, position at, char *other, size_t b
 }
 
 EXPORT CUresult cudaMemcpyToArray(struct array *to, size_t x, size_t y, const void *from, size_t bytes, int kind) {
-    return RUNTIME(copy_run(to, (position){x, y, 0}, (char *)from, bytes, kind, 1));
+    return RUNTIME(copy_run(to, (position){x, y, 0}, (char *)from, bytes, kind, 1, NULL, 1));
 }
 
 EXPORT CUresult cudaMemcpyFromArray(void *to, struct array *from, size_t x, size_t y, size_t bytes, int kind) {
-    return RUNTIME(copy_run(from, (position){x, y, 0}, to, bytes, kind, 0));
+    return RUNTIME(copy_run(from, (position){x, y, 0}, to, bytes, kind, 0, NULL, 1));
+}
+
+EXPORT CUresult cudaMemcpyToArrayAsync(struct array *to, size_t x, size_t y, const void *from, size_t bytes, int kind,
+                                       CUstream stream) {
+    return RUNTIME(copy_run(to, (position){x, y, 0}, (char *)from, bytes, kind, 1, stream, 0));
+}
+
+EXPORT CUresult cudaMemcpyFromArrayAsync(void *to, struct array *from, size_t x, size_t y, size_t bytes, int kind,
+                                         CUstream stream) {
+    return RUNTIME(copy_run(from, (position){x, y, 0}, to, bytes, kind, 0, stream, 0));
 }
 
 EXPORT CUresult cudaMemcpyArrayToArray(struct array *to, size_t to_x, size_t to_y, struct array *from, size_t x, size_t y,
@@ -283,4 +319,12 @@ EXPORT CUresult cudaMemcpyArrayToArray(struct array *to, size_t to_x, size_t to_
     copy_3d c = {.from_array = from, .from_position = {from ? x / from->element : 0, y, 0}, .to_array = to,
                  .to_position = {to ? to_x / to->element : 0, to_y, 0}, .size = {width, 1, 1}, .kind = kind};
     return RUNTIME(width ? copy(&c, NULL, 1) : INVALID_VALUE);
+}
+
+EXPORT CUresult cudaMemcpy2DArrayToArray(struct array *to, size_t to_x, size_t to_y, struct array *from, size_t x, size_t y,
+                                         size_t width, size_t height, int kind) {
+    size_t elements = from && to && from->element == to->element ? width / from->element : 0;
+    copy_3d c = {.from_array = from, .from_position = {from ? x / from->element : 0, y, 0}, .to_array = to,
+                 .to_position = {to ? to_x / to->element : 0, to_y, 0}, .size = {elements, height, 1}, .kind = kind};
+    return RUNTIME(elements ? copy(&c, NULL, 1) : INVALID_VALUE);
 }
