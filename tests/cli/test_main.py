@@ -69,6 +69,7 @@ def test_json_is_one_document_and_nothing_else(capsys: pytest.CaptureFixture[str
     assert {line["file"] for line in document["lines"]} == {COPY}
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("more", "other"),
     [

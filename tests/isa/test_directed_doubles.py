@@ -29,6 +29,7 @@ def small_ones(rng: np.random.Generator) -> np.ndarray:
     return np.where(rng.random(N) < 0.1, rng.choice([np.inf, -np.inf, np.nan, 0.0], N), values)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("numbers", [operands, small_ones])
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("operation", ["dadd", "dmul", "fma"])

@@ -26,6 +26,7 @@ def checked(
     return ran, ran.document["check"]["findings"]
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize(
     ("mistake", "check", "severity", "says"),
     [

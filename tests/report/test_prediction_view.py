@@ -50,6 +50,7 @@ def test_time_in_the_terminal(width: int, monkeypatch: pytest.MonkeyPatch) -> No
     assert "uncalibrated" not in found
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(("gpu", "says"), [("h200", "90 % interval"), ("h100", "assumed interval")])
 def test_nine_of_ten_cases_are_told_only_where_that_was_measured(gpu: str, says: str) -> None:
     source = "__global__ void copy(const float* in, float* out) { out[threadIdx.x] = in[threadIdx.x]; }"

@@ -26,6 +26,7 @@ RECORDS = ("every_counter.csv", "matrix_patterns.csv", "texture_counters.csv", "
 FILES = {kernel: file for file, kernels in LAUNCHES.items() for kernel in kernels.split()}
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("kernel", [name if name == "labels" else pytest.param(name, marks=pytest.mark.long)
                                     for name in FILES])  # fmt: skip
 def test_counts_as_on_an_h200(kernel: str) -> None:

@@ -58,6 +58,7 @@ SHORT = ("cenergyTiled/nx=90,ny=70,atoms=60", "matAdd2D/w=102,h=25", "pixel_shuf
 STALLS = module_of("docs/validation_table.py", "validation_table").rows(FOLDER / "settlers" / "h200" / "stalls.csv")
 
 
+@pytest.mark.every(7)
 @pytest.mark.parametrize("name", [n if n in SHORT else pytest.param(n, marks=pytest.mark.long) for n in STALLS])
 def test_the_top_stall_reason_is_the_one_of_the_table(name: str) -> None:
     (case,) = (case for case in LISTS["settlers"].cases() if case.name == name)

@@ -88,7 +88,7 @@ def test_sw_one_way(arch: str, which: int) -> None:
     same(o[:32].copy(), want)
 
 
-@pytest.mark.every(5)
+@pytest.mark.every(9)
 @pytest.mark.parametrize("which", [0, 1, 2, 3, 4, 5, 6, 7, 8])
 def test_swu(arch: str, which: int) -> None:
     n = 40

@@ -57,6 +57,7 @@ def test_copies_arrive_at_a_barrier(name: str, target: str) -> None:
     same(out, np.concatenate([data[::-1], np.zeros(100, np.int32)]))
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("target", ["sm_90", "sm_100", "sm_120"])
 def test_the_lowest_lane_is_elected(target: str) -> None:
     out = np.zeros(64, np.int32)

@@ -29,7 +29,7 @@ FLOATS = 1 << 23  # 32 MiB, more than small GPUs hold in L2 until they are read 
 STREAMED = 3 << 24  # 192 MiB, twice the largest L2
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(9)
 @pytest.mark.parametrize("gpu", machines())
 def test_units_stay_below_their_peak(gpu: str) -> None:
     """A device with one sub-partition executed four instructions a cycle; DRAM wrote back what L2 held before the

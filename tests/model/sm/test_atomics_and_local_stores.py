@@ -80,7 +80,7 @@ def test_stores_to_local_memory_go_on_to_l2(module: wl.Module, snapshot: Snapsho
     assert snapshot(run.predict("h200").time_us) == pytest.approx(measured, rel=0.25)
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(5)
 @pytest.mark.parametrize(
     ("words", "blocks", "threads"), [(1, 132, 32), (64, 132, 32), (64, 132, 128), (520, 132, 128), (520, 528, 256)]
 )

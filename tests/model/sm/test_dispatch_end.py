@@ -17,7 +17,7 @@ TRIALS = {trial.name: trial for trial in trials(132) if trial.subject == "ending
 KERNEL = wl.compile(source=source_of("endings"), arch="sm_90")["add_and_end"]
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(5)
 @pytest.mark.parametrize(
     ("said", "active"),
     [

@@ -41,7 +41,7 @@ def measured(name: str) -> float:
     return float(READ[name]["value"])
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(5)
 @pytest.mark.parametrize(
     "name",
     [
@@ -79,7 +79,7 @@ def test_a_load_from_shared_memory_lets_stores_of_many_warps_join(between: str, 
     assert snapshot(modelled(TRIALS[name])) == pytest.approx(measured(name), rel=0.25)
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(9)
 @pytest.mark.parametrize("warps", [4, 8, 16])
 @pytest.mark.parametrize("loaded", ["nothing", "row", "row_past"])
 def test_loads_take_their_part_of_the_way_of_stores(loaded: str, warps: int, snapshot: Snapshot) -> None:

@@ -37,7 +37,7 @@ def monkeypatch_module() -> pytest.MonkeyPatch:
         yield patch
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(9)
 @pytest.mark.parametrize("case", CASES)
 def test_loads_that_wait_for_the_same_lines_wait_for_slots_too(module: wl.Module, case: tuple[int, ...]) -> None:
     """Without a limit the last of these take a third less than an H200."""
