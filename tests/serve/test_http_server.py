@@ -82,6 +82,15 @@ def test_counts_come_before_the_prediction(server: PageServer) -> None:
     assert [row[0] for row in time_["compared"]][:2] == ["Event time", "Warp instructions"]
 
 
+def test_the_kernel_on_view_comes_first(server: PageServer) -> None:
+    table = SMALL.splitlines()[3:7]
+    two = "\n".join([*SMALL.splitlines()[:7], *table, SMALL.partition("n\"]\n")[2]])
+    two = two.replace("[scale]", "[other]\n// name = \"scale\"", 1)
+    found = events(server, two, gpu="none", first="scale")
+    assert [kernel["title"] for kernel in found[0][1]["kernels"]] == ["other", "scale"]
+    assert [document["title"] for name, document in found if name == "counts"] == ["scale", "other"]
+
+
 def test_code_for_another_architecture_is_counted_and_not_timed(server: PageServer) -> None:
     (_, kernels), (_, counts), (_, after), (last, _) = events(server, SMALL, gpu="h200", arch="sm_80")
     assert (kernels["kernels"][0]["arch"], counts["predicted"], after["predicted"]) == ("sm_80", False, False)

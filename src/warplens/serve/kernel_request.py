@@ -17,7 +17,7 @@ class KernelRequest:
     """Kernel request, as typed in the page; "" where nothing was.
 
     source   text of the file
-    kernel   title of the one that is meant, or all
+    kernel   title of the one that is meant, or all;  first: of the one that is on view
     names    of the launch block -> number or expression
     lab, rung, size   where the text is a rung's
     """
@@ -26,6 +26,7 @@ class KernelRequest:
     gpu: str = ""
     arch: str = ""
     kernel: str = ""
+    first: str = ""
     lab: str = ""
     rung: str = ""
     size: str = "small"

@@ -44,19 +44,19 @@ class PageEvents:
             yield "error", opened["error"]
             return
         yield "kernels", opened
-        counted = []
-        for index, kernel in enumerate(opened["kernels"]):
+        titles, counted = [kernel["title"] for kernel in opened["kernels"]], []
+        for index in sorted(range(len(titles)), key=lambda index: titles[index] != request.first):
             found = worker.ask(WorkerStep("count", self.seconds, {"kernel": index}), cancelled)
             if "error" in found:
-                yield "error", {"title": kernel["title"], **found["error"]}
+                yield "error", {"title": titles[index], **found["error"]}
             else:
                 counted.append(index)
                 yield "counts", found
         for index in counted if request.gpu != "none" else ():
             found = worker.ask(WorkerStep("predict", self.seconds, {"kernel": index}), cancelled)
             if "error" in found:
-                title = opened["kernels"][index]["title"]
-                yield "error", {"title": title, **found["error"], "text": f"prediction: {found['error']['text']}"}
+                text = f"prediction: {found['error']['text']}"
+                yield "error", {"title": titles[index], **found["error"], "text": text}
             else:
                 yield "time", found
 

@@ -30,7 +30,7 @@ FAILED_STARTS = 3
 MOST_BYTES = 64 << 20  # of an answer
 POLL_SECONDS = 0.05
 GRACE_SECONDS = 2.0  # a step that is over its limit ends by itself: then the worker is kept, and the place is known
-CANCEL_SECONDS = 0.3  # for a step whose answer nobody waits for any more
+CANCEL_SECONDS = 2.0  # for a step whose answer nobody waits for any more: most end by then, and the worker is kept
 
 Cancelled = Callable[[], bool]
 

@@ -43,7 +43,7 @@ async function* events(answer) {
 }
 
 const request = () => ({
-  source: editor.text, gpu: at('gpu').value, arch: at('arch').value, kernel: at('kernel').value,
+  source: editor.text, gpu: at('gpu').value, arch: at('arch').value, kernel: at('kernel').value, first: shown,
   names: Object.fromEntries(every(at('names'), 'input').filter(input => input.value !== input.dataset.usual).map(input => [input.name, input.value])),
   lab: opened.lab, rung: opened.rung, size: at('size').value,
 });
