@@ -166,6 +166,16 @@ def test_much_memory_is_hashed_only_where_a_sample_was_seen_before(
     assert memory.blocks[Y].data[70] == 10
 
 
+def test_what_would_not_be_kept_is_not_hashed(memory: arena.Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(launch_memo, "MOST_KEPT", 4096)
+    memo = LaunchMemo(memory)
+    monkeypatch.setattr(memo, "_digest", lambda block: pytest.fail("hashed"))
+    for number in range(3):
+        memory.blocks[Y].data[:] = 1
+        memo.changed(Y)
+        assert launched(memo, memory, number) == "executed"
+
+
 def test_what_lies_behind_the_end_of_a_filled_block_counts(memory: arena.Arena) -> None:
     memo = LaunchMemo(memory)
     memo._touched["key",] = Touched(frozenset({X}), frozenset())

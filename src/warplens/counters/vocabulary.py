@@ -12,8 +12,7 @@ line gives the listing by line, one an instruction the listing of the machine co
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,24 +22,10 @@ from warplens.core.counts import Trace
 from warplens.core.launch import Launch
 from warplens.core.metric import Metric, Provenance
 from warplens.core.program import Instruction, Program
-from warplens.counters.opcodes import MemoryAccess, access
+from warplens.counters.instruction_sites import Site, sites_of
 
 Totals = NDArray[Any]
 NO_DATA_MEMORY = ("constant", "texture", "surface")
-
-
-@dataclass(frozen=True, slots=True)
-class Site:
-    """Site: what selections test: opcode without and with its modifiers, memory access and the spaces that it reached.
-
-    A generic access is three of them: the instruction, with the lanes that reached global memory, and the lanes that
-    reached shared and local memory.
-    """
-
-    base: str
-    opcode: str
-    access: MemoryAccess | None
-    spaces: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -95,34 +80,9 @@ class Counts:
         self.trace = trace
         every = np.asarray(groups, dtype=np.intp)
         self.size = int(every.max(initial=-1)) + 1
-        self.groups = np.concatenate([every, *(every[self.generic] for _ in trace.reached)])
+        self.sites = sites_of(program, tuple(trace.reached))
+        self.groups = np.concatenate([every, *(every[self.sites.generic] for _ in trace.reached)])
         self.columns: dict[str, NDArray[np.int64]] = {}  # of spread(): some fifteen, which 200 metrics read
-
-    @cached_property
-    def generic(self) -> list[int]:
-        """Instructions that may reach several spaces."""
-        return [n for n, i in enumerate(self.program.instructions) if (a := access(i)) and a.space == "generic"]
-
-    @cached_property
-    def sites(self) -> tuple[Site, ...]:
-        """Of each instruction, then of what generic accesses did elsewhere, in the order of `spread`."""
-        whole = [self.site(instruction) for instruction in self.program.instructions]
-        parts = [replace(whole[n], spaces=frozenset({space})) for space in self.trace.reached for n in self.generic]
-        return (*whole, *parts)
-
-    @cached_property
-    def kinds(self) -> tuple[tuple[Site, ...], NDArray[np.intp]]:
-        """The different sites, and which of them each instruction is: some fifty even in a large program."""
-        number = {site: index for index, site in enumerate(dict.fromkeys(self.sites))}
-        return tuple(number), np.array([number[site] for site in self.sites], dtype=np.intp)
-
-    def site(self, instruction: Instruction) -> Site:
-        found = access(instruction)
-        if found is None:
-            return Site(instruction.base, instruction.opcode, None, frozenset())
-        own = "global" if found.space == "generic" else found.space
-        spaces = frozenset({"global", "shared"} if found.action == "copy" else {own})
-        return Site(instruction.base, instruction.opcode, found, spaces)
 
     def spread(self, name: str) -> NDArray[np.int64]:
         """A column of the trace, an entry a site; read-only."""
@@ -140,12 +100,11 @@ class Counts:
             everything = self.trace.generic_bytes
             parts = [everything if space == "shared" else nothing for space in self.trace.reached]
             values = np.where(everything, everything + sum(parts, nothing), values)
-        return np.concatenate([values - sum(parts, nothing), *(part[self.generic] for part in parts)])
+        return np.concatenate([values - sum(parts, nothing), *(part[self.sites.generic] for part in parts)])
 
     def total(self, values: NDArray[np.int64], selection: Selection) -> Totals:
         """Sum of `values` over the selected instructions of each group."""
-        kinds, kind = self.kinds
-        chosen = np.array([selection.test(site) for site in kinds], dtype=bool)[kind] & (self.groups >= 0)
+        chosen = self.sites.chosen(selection.test) & (self.groups >= 0)
         sums = np.zeros(self.size, dtype=np.int64)
         np.add.at(sums, self.groups[chosen], values[chosen])
         return sums
@@ -207,11 +166,8 @@ class WeightedColumn:
 
     def __getitem__(self, selection: Selection) -> Quantity:
         def of(counts: Counts) -> Totals:
-            values = counts.spread(self.column.name).copy()
-            for number, instruction in enumerate(counts.program.instructions):
-                chosen = values[number] and selection.test(counts.sites[number])
-                values[number] *= self.weight(instruction) if chosen else 0
-            return counts.total(values, selection)
+            factors = counts.sites.factors(self.weight, selection.test)
+            return counts.total(counts.spread(self.column.name) * factors, selection)
 
         return Quantity(of, self.column.of_addresses)
 

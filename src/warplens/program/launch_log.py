@@ -75,10 +75,11 @@ class LaunchLog:
 
     def _view(self, run: Run, time: LaunchTime, process: int) -> LaunchView:
         """The whole launch, without its memory, with the text of sources in the current folder and below."""
+        name = self.view.processes.get(process, "")
         shown = replace(
-            run, prediction=time.prediction, unpredicted=time.unpredicted, machine_from="--gpu", again=None,
-            file=self.view.processes.get(process, ""),
-        ).subject  # fmt: skip
+            run.subject, prediction=time.prediction, unpredicted=time.unpredicted, machine_from="--gpu",
+            file=name or run.subject.file,
+        )  # fmt: skip
         return shown if shown.sources else replace(shown, sources=sources_beside(Path.cwd(), shown.program))
 
     def repeated(self, process: int, number: int) -> None:

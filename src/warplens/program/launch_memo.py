@@ -90,6 +90,8 @@ class LaunchMemo:
         touched = self._touched.get(key)
         if touched is None or self._missed.get(key, 0) > PATIENCE or not self.may_remember(touched):
             return None
+        if self._written_bytes(touched) > MOST_KEPT // 2:  # learn() would not keep it
+            return None
         unknown = [block for block in sorted(touched.all) if block not in self._digests]
         if sum(self.arena.blocks[block].size for block in unknown) > LARGE and self._is_new(key, unknown):
             return None
@@ -137,15 +139,16 @@ class LaunchMemo:
         self._touched[key] = touched
         if before is None or not touched.all <= before.keys():
             return
-        size = sum(self.arena.blocks[block].size for block in touched.written)
-        if size > MOST_KEPT // 2:
-            return
+        size = self._written_bytes(touched)
         after = {block: (self._digest(block), self.arena.blocks[block].data.copy()) for block in touched.written}
         self._kept.setdefault(key, []).append(Remembered(before, after, touched, number))
         self._size += size
         while self._size > MOST_KEPT:
             oldest = next(iter(self._kept))
             self._size -= sum(kept.size for kept in self._kept.pop(oldest))
+
+    def _written_bytes(self, touched: Touched) -> int:
+        return sum(self.arena.blocks[block].size for block in touched.written)
 
     def _digest(self, block: int) -> bytes:
         found = self._digests.get(block)

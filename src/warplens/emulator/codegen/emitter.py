@@ -27,6 +27,10 @@ from warplens.emulator.codegen.vector_types import (
 )
 from warplens.isa.dsl.lanes import F64, U32, U64, Float, Int, Lanes, Pred
 
+INTERLEAVED = llvm.IRConstant(  # the shuffle mask that takes words of two vectors in turn
+    llvm.VectorType(I32, 2 * LANES), [word for lane in range(LANES) for word in (lane, LANES + lane)]
+)
+
 
 class LlvmEmitter(FloatEmitter, AffineEmitter):
     """Emits primitives at the builder's position; `tile` lanes of the warp are along x (affine.py)."""
@@ -35,6 +39,8 @@ class LlvmEmitter(FloatEmitter, AffineEmitter):
         self.b = builder
         self.tile = tile
         self.raw = {}
+        self.joined: dict[llvm.Value, tuple[llvm.Value, llvm.Value]] = {}  # 64 bits made of two words
+        self.halves: dict[llvm.Value, tuple[llvm.Value, int]] = {}  # words of 64 bits: 0 the low one
 
     def constant(self, kind: type[Lanes], value: float | int) -> llvm.Value:
         if issubclass(kind, Float):
@@ -117,10 +123,21 @@ class LlvmEmitter(FloatEmitter, AffineEmitter):
         return self.b.sext(x, to) if args[0].signed else self.b.zext(x, to)
 
     def do_truncate(self, kind: type[Lanes], args: Any, x: llvm.Value) -> llvm.Value:
-        return self.b.trunc(x, self.shaped(scalar_type(kind), x))
+        if kind.bits != 32 or element(x.type) is not I64:
+            return self.b.trunc(x, self.shaped(scalar_type(kind), x))
+        return self._half(x, 0)
 
     def do_high(self, kind: type[Lanes], args: Any, x: llvm.Value) -> llvm.Value:
-        return self.b.trunc(self.b.lshr(x, self.number(x, 32)), self.shaped(I32, x))
+        return self._half(x, 1)
+
+    def _half(self, x: llvm.Value, number: int) -> llvm.Value:
+        """The low (0) or high (1) word of 64 bits."""
+        if x in self.joined:
+            return self.joined[x][number]
+        wanted = self.b.lshr(x, self.number(x, 32)) if number else x
+        made = self.b.trunc(wanted, self.shaped(I32, x))
+        self.halves[made] = x, number
+        return made
 
     def do_high_plus(self, kind: type[Lanes], args: Any, x: llvm.Value, y: llvm.Value) -> llvm.Value:
         """Word by word: LLVM would draw a * b + (a << 32), as division has it, together into one 64-bit product, which
@@ -132,9 +149,18 @@ class LlvmEmitter(FloatEmitter, AffineEmitter):
         return b.add(b.add(self.do_high(kind, args, x), self.do_high(kind, args, y)), carry)
 
     def do_join(self, kind: type[Lanes], args: Any, low: llvm.Value, high: llvm.Value) -> llvm.Value:
+        """Interleaved words where none is known: a third of the instructions of a host that widening them takes."""
+        (first, place), (second, other) = (self.halves.get(x, (x, -1)) for x in (low, high))
+        if first is second and (place, other) == (0, 1):
+            return first
         to = self.shaped(I64, low)
-        wide = self.b.zext(high, to)
-        return self.b.or_(self.b.zext(low, to), self.b.shl(wide, self.number(wide, 32)))
+        if is_vector(low) and not isinstance(low, llvm.IRConstant) and not isinstance(high, llvm.IRConstant):
+            made = self.b.bitcast(self.b.shuffle_vector(low, high, INTERLEAVED), to)
+        else:
+            wide = self.b.zext(high, to)
+            made = self.b.or_(self.b.zext(low, to), self.b.shl(wide, self.number(wide, 32)))
+        self.joined[made] = low, high
+        return made
 
     def do_add(self, kind: type[Lanes], args: Any, x: llvm.Value, y: llvm.Value) -> llvm.Value:
         return self.b.add(x, y)

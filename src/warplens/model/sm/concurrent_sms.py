@@ -2,16 +2,21 @@
 
 A launch ends with its slowest SM.  Of short launches some SMs or all are simulated: which lines each one finds in L2
 depends on when the others have requested them.  So they are simulated twice: first to record when each line is
-requested, then with these times.
+requested, then with these times.  Neither depends on what the other SMs do at the same time, so they run on threads.
 """
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from warplens.emulator import available_threads
 from warplens.errors import Unpredictable
 from warplens.machine.parameter import assumed
 from warplens.model import layout as p
@@ -45,15 +50,36 @@ def simulate_sms(
     if not chosen.other_sms:
         never = np.full(1, p.NEVER, np.float64)
         return [_simulate_sm(kernel, select_blocks(streams, chosen.blocks), never, never, log)]
-    before, now = np.full(LINES, p.NEVER, np.float64), np.full(LINES, p.NEVER, np.float64)
+    before = np.full(LINES, p.NEVER, np.float64)
     every = (chosen.blocks, *chosen.other_sms)
-    for blocks in every:
-        _simulate_sm(kernel, select_blocks(streams, blocks), before, now)
-    unused = np.full(LINES, p.NEVER, np.float64)
-    return [
-        _simulate_sm(kernel, select_blocks(streams, blocks), now, unused, None if place else log)
-        for place, blocks in enumerate(every)
-    ]
+    threads = min(available_threads(), len(every))
+    requested = [np.full(LINES, p.NEVER, np.float64) for _ in range(threads)]
+
+    def simulated(blocks: tuple[int, ...], others: NDArray[np.float64], seen: StallLog | None = None) -> Simulation:
+        mine = requested.pop()  # of this thread
+        try:
+            return _simulate_sm(kernel, select_blocks(streams, blocks), others, mine, seen)
+        finally:
+            requested.append(mine)
+
+    simulated(every[0], before)  # compiles what all need
+    with _threads(threads) as pool:
+        deque(pool.map(lambda blocks: simulated(blocks, before), every[1:]), maxlen=0)
+        now = requested[0].copy()
+        for others in requested[1:]:
+            np.minimum(now, others, out=now)
+        logs = (log, *[None] * (len(every) - 1))
+        return list(pool.map(lambda blocks, seen: simulated(blocks, now, seen), every, logs))
+
+
+@contextmanager
+def _threads(number: int) -> Iterator[ThreadPoolExecutor]:
+    """Threads, which begin nothing more once one has failed or the caller is interrupted."""
+    pool = ThreadPoolExecutor(number)
+    try:
+        yield pool
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def _simulate_sm(
