@@ -48,8 +48,9 @@ class Mbarriers(NamedTuple):
 
 def no_mbarriers(blocks: int) -> Mbarriers:
     shape = blocks, p.MBARRIERS
-    whole = [np.zeros(shape, np.int64) for _ in range(4)]
-    return Mbarriers(np.full(shape, -1, np.int64), *whole, np.zeros(shape), np.zeros(shape))
+    threads, missing, expected, phases = (np.zeros(shape, np.int64) for _ in range(4))
+    places, over, latest = np.full(shape, -1, np.int64), np.zeros(shape), np.zeros(shape)
+    return Mbarriers(places, threads, missing, expected, phases, over, latest)
 
 
 @compiled

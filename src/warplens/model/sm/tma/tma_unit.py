@@ -44,7 +44,7 @@ def blocks_of(slot, i, warps, work):  # type: ignore[no-untyped-def]
     at, blocks = warps.position[slot], 1
     while at < warps.stop[slot] and work.words[at] < ENTER and instruction(work.words[at]) == i:
         if space(work.words[at]) == MBARRIER:
-            blocks = np.int64(work.words[at + ACCESSED + 2])
+            blocks = int(work.words[at + ACCESSED + 2])
         at += length(work.words[at])
     return blocks
 
@@ -60,8 +60,8 @@ def serve_bulk_copy(slot, i, t, warps, blocks, work, memory, stalls):  # type: i
         if space(work.words[at]) == GLOBAL:
             position, last = at + ACCESSED, at + length(work.words[at])
             while position < last:
-                line, mask = np.int64(work.words[position]) >> 2, 0
-                while position < last and np.int64(work.words[position]) >> 2 == line:
+                line, mask = int(work.words[position]) >> 2, 0
+                while position < last and int(work.words[position]) >> 2 == line:
                     mask |= 1 << (int(work.words[position]) & 3)
                     position += 1
                 request = LineRequest(i, slot, blocks.wave[block], line, mask, False, unit.free)
