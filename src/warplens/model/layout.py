@@ -29,10 +29,30 @@ class Kind(IntEnum):
     SPECIAL_REGISTER = 15
     PRODUCT_GROUP = 16
     PRODUCT_WAIT = 17
+    MBARRIER = 18
+    MBARRIER_WAIT = 19
+    BULK_LOAD = 20
+    BULK_STORE = 21
 
 
 LOAD_STORE_KINDS = (Kind.LOAD, Kind.STORE, Kind.ATOMIC, Kind.REDUCTION, Kind.ASYNC_COPY, Kind.SHUFFLE)
 QUEUED_KINDS = (*LOAD_STORE_KINDS, Kind.CONSTANT_LOAD, Kind.SPECIAL_REGISTER)  # that pass a sub-partition's queue
+
+
+@unique
+class MbarrierUpdate(IntEnum):
+    """What an instruction does to an mbarrier, with the number that the trace has.
+
+    INIT: sets it;  ARRIVE: so many arrivals a lane;  ARRIVE_EXPECTING: one, and so many bytes are expected;
+    EXPECT, COMPLETE: bytes that are expected, that have come
+    """
+
+    NONE = 0
+    INIT = 1
+    ARRIVE = 2
+    ARRIVE_EXPECTING = 3
+    EXPECT = 4
+    COMPLETE = 5
 
 
 @unique
@@ -81,6 +101,7 @@ BANKS = 2  # of registers
 WAYS = assumed(16, "lines of a set", "no trial reads the sets of L1 and L2")
 SCOREBOARDS = 6  # defined: encoding
 BLOCK_BARRIERS = 16  # defined: PTX
+MBARRIERS = 128  # of a block, that are tracked; defined: capacity
 GROUPS = 8  # asynchronous groups of copies, and of products, that are tracked; defined: capacity
 CODE_LINE = 8  # defined: instructions in 128 bytes
 NEVER = 1e18  # defined: later than all cycles

@@ -14,6 +14,7 @@ from helpers.kernel_launches import kernel
 from warplens.commands.target import Flags, targets
 from warplens.commands.validate import Emulated, with_record
 from warplens.core.run_options import USUAL
+from warplens.emulator.execute.cluster_memory import whole_clusters
 from warplens.errors import KernelFault, UnsupportedInstruction, UsageError
 
 ROOT = Path(__file__).parents[3]
@@ -127,12 +128,27 @@ def test_what_cannot_be_meant_is_refused() -> None:
         kernel("clusters.cu", "cluster_given", "sm_90").launch((4, 5), 64, out, out, out, cluster=(4, 5))
     with pytest.raises(UsageError, match="sm_80 has no clusters of blocks"):
         kernel("k22_clock_sreg.cu", "ids", "sm_80").launch(2, 32, out, cluster=2)
-    with pytest.raises(UsageError, match="cannot be sampled"):
-        kernel("k36_tma_wgmma.cu", "cl", "sm_90").launch(8, 32, np.zeros(256, np.int32), sample=4)
-    with pytest.raises(UnsupportedInstruction, match=r"neither its time nor checks"):
+    with pytest.raises(UnsupportedInstruction, match=r"but no checks of its accesses"):
         kernel("k36_tma_wgmma.cu", "cl", "sm_90").launch(2, 32, out, check=("races",))
     with pytest.raises(KernelFault, match="outside the shared memory"):
         kernel("k36_tma_wgmma.cu", "cl", "sm_90").launch(2, 96, out)  # its array is for 64 threads
+
+
+def test_a_sample_has_whole_clusters() -> None:
+    """Three of eight clusters; each block reads what the other block of its cluster wrote."""
+    out = np.full((16, 32), -1, np.int32)
+    given = kernel("k36_tma_wgmma.cu", "cl", "sm_90")
+    sample = given.launch(16, 32, out, sample=4)
+    whole = given.launch(16, 32, np.zeros(512, np.int32))
+    assert sample["smsp__inst_executed.sum"] == whole["smsp__inst_executed.sum"]
+    assert sample.metrics["smsp__inst_executed.sum"].provenance == "sampled"
+
+
+def test_all_blocks_of_a_cluster_run_where_one_is_recorded() -> None:
+    run = kernel("k36_tma_wgmma.cu", "cl", "sm_90").launch(16, 32, np.zeros(512, np.int32))
+    assert {step.block for step in run.steps((5,))} == {5}
+    assert whole_clusters((5, 0, 4), (16, 1, 1), (2, 1, 1)) == [4, 5, 0, 1]
+    assert whole_clusters((7,), (2, 6, 1), (1, 3, 1)) == [9, 10, 11]
 
 
 NEIGHBOURS = """

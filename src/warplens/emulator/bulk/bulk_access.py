@@ -17,7 +17,7 @@ from warplens.emulator.codegen.emitter import LlvmEmitter
 from warplens.emulator.codegen.structured_builder import function, i32, i64
 from warplens.emulator.codegen.vector_types import I32, I64, LANES, PTR
 from warplens.emulator.instrument.instrumentation import Instrumentation
-from warplens.emulator.instrument.race_state import Ordering
+from warplens.emulator.instrument.race_state import How, Ordering
 from warplens.emulator.state.counter_layout import BYTES, COLUMNS, REQUESTS, SECTORS
 from warplens.emulator.state.structs import Bounds, Fault, WorkerEnv
 from warplens.isa.barrier import after_bytes
@@ -49,7 +49,12 @@ class BulkRoutines:
 
     # One access of 32 lanes
 
-    def load(self, site: AccessSite, space: Space, address: llvm.Value, size: int) -> list[llvm.Value]:
+    def load(
+        self, site: AccessSite, space: Space, address: llvm.Value, size: int, recorded: bool = True
+    ) -> list[llvm.Value]:  # fmt: skip
+        """recorded: whether a warp trace has it, where it is one of global memory."""
+        if recorded:
+            self._record(site, space, address, size, "load")
         self._watched(site, space, address, size, "load", [])
         routine = self.routines.gather(space, size, False)
         read = site.b.call(routine, [*site.common(), address, site.mask])
@@ -64,6 +69,7 @@ class BulkRoutines:
         """blocks: ranks in the cluster, each of which gets it at this place of its shared memory."""
 
         def put(address: llvm.Value) -> None:
+            self._record(site, space, address, size, "store")
             self._watched(site, space, address, size, "store", words)
             site.b.call(self.routines.scatter(space, size), [*site.common(), address, site.mask, *words])
             leave_on_fault(site)
@@ -90,6 +96,10 @@ class BulkRoutines:
         instruction remembers are those of either reads or writes."""
         site.code.store(0, Bounds, site.bounds_entry(), "span")
 
+    def _record(self, site: AccessSite, space: Space, address: llvm.Value, size: int, how: How) -> None:
+        if self.watch.recorder and space == "global":
+            self.watch.recorder.access(site, space, address, size, how)
+
     def _watched(
         self, site: AccessSite, space: Space, address: llvm.Value, size: int, how: str, words: Sequence[llvm.Value]
     ) -> None:
@@ -113,6 +123,9 @@ class BulkRoutines:
             self.watch.arrive_at_mbarrier(site.code, site.env, site.block, site.warp)
 
         each_block(site, site.e.splat(barrier), blocks, count)
+        if self.watch.recorder:
+            number = i32(1) if blocks is None else site.code.popcount(blocks)
+            self.watch.recorder.mbarrier(one, site.b.and_(barrier, i32(THERE)), bytes, number)
 
     def add(self, site: AccessSite, row: llvm.Value, column: int, by: llvm.Value) -> None:
         if self.watch.counts:

@@ -65,7 +65,7 @@ def tensor_copy_routine(bulk: BulkRoutines, copy: TensorCopy, counts: bool, mult
     b, code = site.b, site.code
     walk = BoxWalk(site, copy)
     everyone = replace(site, mask=i32(-1))
-    words = bulk.load(everyone, "global", b.add(site.e.splat(map), iota(4, I64)), 4)
+    words = bulk.load(everyone, "global", b.add(site.e.splat(map), iota(4, I64)), 4, recorded=False)
     b.store(b.zext(words[0], V64), walk.place(box_walk.MAP), align=8)
     stores, most = int(copy.direction == "store"), 4 if copy.reduction else box_walk.WIDEST
     given_row = {

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from ctypes import addressof
 
+from warplens.core.launch import Dim3
 from warplens.emulator.access.site import SHARE
 from warplens.emulator.execute.launch_state import WorkerConfiguration
 from warplens.emulator.execute.worker_state import BlockContext
@@ -42,3 +44,17 @@ class ClusterMemory:
             number += step * (place * size + within)
             step *= blocks
         return number
+
+
+def whole_clusters(blocks: Sequence[int], grid: Dim3, cluster: Dim3) -> list[int]:
+    """The clusters of these blocks, as the numbers with which all their blocks start."""
+    found: dict[int, None] = {}
+    for block in blocks:
+        number, step = 0, 1
+        for size, along in zip(cluster, grid, strict=True):
+            block, place = divmod(block, along)
+            number += step * (place // size)
+            step *= along // size
+        found[number] = None
+    size = cluster[0] * cluster[1] * cluster[2]
+    return [number * size + rank for number in found for rank in range(size)]

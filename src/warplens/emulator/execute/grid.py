@@ -233,12 +233,12 @@ class GridExecution:
         """Runs a sample: the first worker the ends of the grid, the others the rest."""
         self.blocks = self.driver.blocks = sample.size
         self.memory.fill(threads, lent=True)
-        ends, chunks = self.worker(), [(block, 1) for block in sample.inner]
-        outcome = self.drive([ends], [(0, 1)])
+        ends, chunks = self.worker(), [sample.chunk(number) for number in sample.inner]
+        outcome = self.drive([ends], [sample.chunk(0)])
         if not isinstance(outcome, Finished):
             return outcome
         self._tier_up(ends, sample.size - 1, threads)
-        several = threads > 1 and commutes(ends.touched()) and not ends.driver.printed
+        several = threads > 1 and ends.clusters is None and commutes(ends.touched()) and not ends.driver.printed
         inner = [self.worker() for _ in range(threads if several else 1)]
         outcome = self.drive(inner, chunks)
         if isinstance(outcome, Restart):
@@ -247,7 +247,7 @@ class GridExecution:
             self._release([ends, *inner])
             return self._run_sample(1, sample)
         if isinstance(outcome, Finished):
-            outcome = self.drive([ends], [(sample.blocks - 1, 1)])
+            outcome = self.drive([ends], [sample.chunk(sample.last)])
         return Finished((ends, *inner)) if isinstance(outcome, Finished) else outcome
 
     def run_listed(self, worker: Worker, blocks: Sequence[int]) -> Outcome:

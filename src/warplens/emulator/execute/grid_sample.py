@@ -19,18 +19,32 @@ GOLDEN = (5**0.5 - 1) / 2  # fractional parts of its multiples are evenly spread
 
 @dataclass(frozen=True)
 class Sample:
-    """Grid sample: first and last block count once, those between are scaled to `blocks` - 2."""
+    """Grid sample: the first and the last count once, those between are scaled to all but these.
+
+    blocks   of the grid;  inner: chosen blocks between, in clusters: clusters
+    cluster  blocks of a cluster: all of them run
+    """
 
     blocks: int
     inner: tuple[int, ...]
+    cluster: int = 1
 
     @property
     def size(self) -> int:
-        return 2 + len(self.inner)
+        """Blocks that run."""
+        return (2 + len(self.inner)) * self.cluster
+
+    def chunk(self, number: int) -> tuple[int, int]:
+        """(first, count) of a chosen block or cluster, in the order in which blocks start."""
+        return number * self.cluster, self.cluster
+
+    @property
+    def last(self) -> int:
+        return self.blocks // self.cluster - 1
 
     def scaled(self, ends: Mapping[str, Any], inner: Mapping[str, Any]) -> dict[str, Any]:
         """The counts of the whole grid, to the nearest whole number; those of generic accesses by space."""
-        weight = (self.blocks - 2) / len(self.inner)
+        weight = (self.last - 1) / len(self.inner)
 
         def whole(end: Any, between: Any) -> Any:
             if isinstance(end, Mapping):
@@ -45,7 +59,8 @@ class Sample:
 
 
 def sample_of(launch: Launch, wanted: int, cluster: int = 1) -> Sample | None:
-    """`wanted` blocks; None if the grid has no more.  UsageError for too few, or where blocks wait for each other.
+    """`wanted` blocks, in whole clusters; None if the grid has no more.  UsageError for too few, or where blocks wait
+    for each other.
 
     Stratified: between first and last, one block of each equal stratum, at varying offsets: equidistant blocks could
     all be in one column of a two-dimensional grid.
@@ -54,11 +69,10 @@ def sample_of(launch: Launch, wanted: int, cluster: int = 1) -> Sample | None:
         raise UsageError(f"a sample of {wanted} blocks: {LEAST} are needed, the first, the last and one between")
     if launch.cooperative:
         raise UsageError("blocks of a cooperative launch wait for each other: it cannot be sampled")
-    if cluster > 1:
-        raise UsageError("blocks of a cluster wait for each other: such a kernel cannot be sampled")
-    if wanted >= launch.blocks:
+    units, chosen = launch.blocks // cluster, max(wanted // cluster, LEAST)
+    if chosen >= units:
         return None
-    count, between = wanted - 2, launch.blocks - 2
+    count, between = chosen - 2, units - 2
     starts = [between * k // count for k in range(count + 1)]
     places = [1 + s + int((e - s) * (k * GOLDEN % 1)) for k, (s, e) in enumerate(pairwise(starts))]
-    return Sample(launch.blocks, tuple(places))
+    return Sample(launch.blocks, tuple(places), cluster)

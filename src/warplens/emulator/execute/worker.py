@@ -131,10 +131,10 @@ class Worker:
             # If blocks wait already, the next one is likely to wait too.
             self.env.slice, self.env.turns = (SLICE // 8, IDLE_TURN) if self.waiting else (SLICE, BLOCK_TURNS)
             block, number, several = byref(self.context.block), first + begun, count - begun
-            if self.listener:
-                self.listener(self.env, number)
             if self.clusters is not None:
                 number, several = self.clusters.enter(self.context, number), 1
+            if self.listener:
+                self.listener(self.env, number)
             result = code.run_blocks(byref(self.env), block, number, several)
             status = Status(result & 0xFF)
             if status is Status.DONE and begun + several < count:

@@ -8,7 +8,7 @@ and in local memory).
 from __future__ import annotations
 
 from warplens import llvm
-from warplens.emulator.access.site import V32
+from warplens.emulator.access.site import V32, AccessSite
 from warplens.emulator.codegen.emitter import LlvmEmitter
 from warplens.emulator.codegen.structured_builder import StructuredBuilder, i32, i64
 from warplens.emulator.instrument.race_state import How
@@ -24,6 +24,9 @@ class LaneRecorder(WarpRecorder):
         self, code: StructuredBuilder, env: llvm.Value, number: llvm.Value, offsets: llvm.Value, mask: llvm.Value
     ) -> None:
         """Not recorded: tables in constant memory."""
+
+    def mbarrier(self, site: AccessSite, place: llvm.Value, number: llvm.Value, blocks: llvm.Value) -> None:
+        """Not recorded: accesses to mbarriers are."""
 
     def _access(self, space: Space, size: int, how: How) -> llvm.Function:
         """(env, instruction, addresses or offsets, mask)."""

@@ -108,6 +108,23 @@ class WarpRecorder:
         b.ret_void()
         return made
 
+    def mbarrier(self, site: AccessSite, place: llvm.Value, number: llvm.Value, blocks: llvm.Value) -> None:
+        """The active lanes change the mbarrier at an offset of shared memory, or wait for it (trace_format.py)."""
+        site.b.call(self._mbarrier, [site.env, site.index, place, number, blocks, site.mask])
+
+    @cached_property
+    def _mbarrier(self) -> llvm.Function:
+        made, code = function(self.module, "record_mbarrier", VOID, [PTR, *[I32] * 5])
+        env, index, place, number, blocks, mask = made.args
+        log, words = self._open(code, env)
+        head = trace_format.MBARRIER << trace_format.SPACE | trace_format.MBARRIER_WORDS << trace_format.SECTORS
+        lanes = code.b.shl(code.popcount(mask), i32(trace_format.LANES))
+        for n, word in enumerate((code.b.or_(index, i32(head)), lanes, place, number, blocks)):
+            code.b.store(word, code.at(words, 4 * n))
+        code.bump(code.field(Log, log, "used"), trace_format.ACCESSED + trace_format.MBARRIER_WORDS)
+        code.b.ret_void()
+        return made
+
     def _begin(
         self, name: str, space: Space
     ) -> tuple[llvm.Function, StructuredBuilder, list[llvm.Value], tuple[llvm.Value, llvm.Value]]:

@@ -224,6 +224,9 @@ class MemoryOps(InstructionPart):
             self.code.store(first, WarpState, self.f.warp, "mbarrier")
         else:
             note_mbarrier(self.code, self.f.block, first, self.f.number(self.at.index))
+        if watch.recorder:
+            number = self.b.extract_element(self.e.splat(value.low().node), self.c.first_lane())
+            watch.recorder.mbarrier(self._site(), self.b.and_(first, i32(0xFF_FFFF)), number, i32(1))
         if becomes is unchanged:
             watch.wait_at_mbarrier(self.code, self.f.block, self.f.warp, self.c.active_mask)
         else:

@@ -8,6 +8,9 @@ Words have 32 bits.
   words << DISTINCT; the numbers of the sectors (address / 32, low 32 bits; of local memory within the warp's own).
 - An atomic on global memory also has its lane collisions in the second word: PASSES, lanes on the most contended
   word of each sector, summed, and FULLEST, those on the most contended of all.
+- What happens to an mbarrier: MBARRIER, with the lanes in the second word, and instead of sectors its offset in shared
+  memory, a number (arrivals, bytes, the low word that it is set to, or the phase that is waited for, in bit 31), and
+  how many blocks get the bytes.
 - A table in constant memory has lanes and distinct words, and instead of sectors the numbers of its bank's lines of 64
   bytes.
 """
@@ -16,7 +19,7 @@ ENTER = 1 << 31
 # First bit of each field, and its limit; the last field of a word begins at bit 0.
 WARP, MOST_WARPS = 24, 0x7F
 MOST_BASIC_BLOCKS = 0xFFFFFF
-SPACE, MOST_SPACES = 28, 3
+SPACE, MOST_SPACES = 28, 7
 SECTORS, MOST_SECTORS = 20, 0xFF
 MOST_INSTRUCTIONS = 0xFFFFF
 LANES, MOST_LANES = 8, 0x3F
@@ -24,5 +27,6 @@ DISTINCT, MOST_DISTINCT = 14, 0x3F
 PASSES, MOST_PASSES = 20, 0x3F
 FULLEST, MOST_FULLEST = 26, 0x3F
 MOST_WAVEFRONTS = 0xFF
-GLOBAL, SHARED, LOCAL, TABLE = range(4)  # spaces
+GLOBAL, SHARED, LOCAL, TABLE, MBARRIER = range(5)  # spaces
 ENTERED, ACCESSED = 3, 2  # words of an entry without the sectors
+MBARRIER_WORDS = 3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from ctypes import addressof
 from dataclasses import dataclass, replace
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warplens.emulator.analysis.slicing import program_slice
+from warplens.emulator.execute.cluster_memory import whole_clusters
 from warplens.emulator.execute.grid import GridExecution, with_restarts
 from warplens.emulator.execute.launch_request import LaunchRequest
 from warplens.emulator.execute.outcome import FaultOutcome, Restart
@@ -39,7 +41,8 @@ def record(
     """Runs and records only these blocks, one after the other.
 
     Where blocks share their work or wait for each other, all are run and only these are recorded: of a cooperative
-    launch, of code with a loop that waits, and of at most `at_once` blocks with a work queue (sass/block_queue.py).
+    launch, of code with a loop that waits, and of at most `at_once` blocks with a work queue (sass/block_queue.py); of
+    a cluster all blocks run.
 
     how   RECORD for the model of time, LANES for the addresses of every lane (lane_trace.py)
 
@@ -49,6 +52,8 @@ def record(
     together = (
         launch.cooperative or bool(waiting_loads(program)) or (launch.blocks <= at_once and polls_other_blocks(program))
     )
+    cluster = request.kernel.cluster
+    numbers = range(launch.blocks) if together else whole_clusters(blocks, launch.grid, cluster)
     if how == RECORD:
         slim = program_slice(request.kernel, program)
         request, how = replace(request, program=slim.program), slim.checks
@@ -60,7 +65,7 @@ def record(
 
         def attempt(tiers: TierPolicy, code: NativeCode, on_this_thread: bool) -> Log | Restart:
             grid = GridExecution(tiers, code, state, memory, heap, on_this_thread=on_this_thread)
-            return _run(grid, blocks, words, together)
+            return _run(grid, blocks, words, numbers)
 
         log = with_restarts(tiers, attempt)
     finally:
@@ -70,7 +75,9 @@ def record(
     return WarpTraces(blocks, words[: min(log.used, log_words)], log.used <= log_words)
 
 
-def _run(grid: GridExecution, blocks: tuple[int, ...], words: NDArray[np.uint32], together: bool) -> Log | Restart:
+def _run(
+    grid: GridExecution, blocks: tuple[int, ...], words: NDArray[np.uint32], numbers: Sequence[int]
+) -> Log | Restart:  # fmt: skip
     log, nowhere = Log(words.ctypes.data, 0, words.size), Log(words.ctypes.data, 0, 0)
     recorded = frozenset(blocks)
     grid.memory.fill()
@@ -81,7 +88,7 @@ def _run(grid: GridExecution, blocks: tuple[int, ...], words: NDArray[np.uint32]
             env.log = addressof(log if number in recorded else nowhere)
 
         worker.listener = select_log
-        outcome = grid.run_listed(worker, range(grid.blocks) if together else blocks)
+        outcome = grid.run_listed(worker, numbers)
         if isinstance(outcome, FaultOutcome):
             raise grid.error_of(outcome)
     return outcome if isinstance(outcome, Restart) else log

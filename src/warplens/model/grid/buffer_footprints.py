@@ -146,9 +146,9 @@ def buffer_footprints(accesses: SampledAccesses, extents: BufferExtents) -> Buff
 def sector_access(kind: Kind) -> SectorAccess:
     if kind in (Kind.ATOMIC, Kind.REDUCTION):
         return SectorAccess.ATOMIC
-    if kind in (Kind.LOAD, Kind.ASYNC_COPY):
+    if kind in (Kind.LOAD, Kind.ASYNC_COPY, Kind.BULK_LOAD):
         return SectorAccess.LOAD
-    return SectorAccess.STORE if kind == Kind.STORE else SectorAccess.NONE
+    return SectorAccess.STORE if kind in (Kind.STORE, Kind.BULK_STORE) else SectorAccess.NONE
 
 
 def lane_widths(program: Program) -> NDArray[np.int64]:

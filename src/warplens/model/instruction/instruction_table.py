@@ -17,7 +17,7 @@ from warplens.machine.parameter import assumed
 from warplens.model.instruction.register_banks import register_reads, takes_two_passes
 from warplens.model.instruction.warpgroup_cycles import PRODUCTS, product_cycles, product_latency
 from warplens.model.instruction.wide_multiply import extra_stalls
-from warplens.model.layout import Kind, Pipe
+from warplens.model.layout import Kind, MbarrierUpdate, Pipe
 from warplens.sass.block_queue import past_l1
 from warplens.sass.control_codes import LONGEST_STALL
 from warplens.sass.operand_parser import COMMIT
@@ -28,7 +28,8 @@ ACTIONS: dict[Action, Kind] = {
 }  # fmt: skip
 KINDS = {
     **{base: ACTIONS[op.action] for base, op in MEMORY.items() if op.space != "constant"},
-    "LDGDEPBAR": Kind.COPY_GROUP, "DEPBAR": Kind.COPY_WAIT, "MEMBAR": Kind.FENCE, "SHFL": Kind.SHUFFLE,
+    "LDGDEPBAR": Kind.COPY_GROUP, "UTMACMDFLUSH": Kind.COPY_GROUP, "DEPBAR": Kind.COPY_WAIT, "MEMBAR": Kind.FENCE,
+    "SHFL": Kind.SHUFFLE, "UTMALDG": Kind.BULK_LOAD, "UTMASTG": Kind.BULK_STORE, "UTMAREDG": Kind.BULK_STORE,
 }  # fmt: skip
 READING = ("fma", "fma_heavy", "alu", "fp16", "fp64")  # pipes whose instructions wait for register banks
 TIMELY, LATE = ("fma", "fma_heavy", "alu", "fp16"), ("fp64", "xu")  # results that compete for the register write port
@@ -63,6 +64,7 @@ class InstructionTable(NamedTuple):
     bank_reads     [1, bank]: registers that it reads in a bank; [0, bank]: if the warp itself has issued before
     lane_bytes     that it moves;  is_global: 1 for memory other than shared;  bypasses_l1: 1 for loads past L1
     barrier, barrier_warps        number of a block barrier, warps that it waits for, 0: all
+    mbarrier       what it does to one (layout.MbarrierUpdate)
     groups_left    asynchronous groups that a COPY_WAIT or PRODUCT_WAIT leaves in flight
     constant_line, constant_bank  of a CONSTANT_LOAD, without its register
     """
@@ -85,6 +87,7 @@ class InstructionTable(NamedTuple):
     bypasses_l1: Column
     barrier: Column
     barrier_warps: Column
+    mbarrier: Column
     groups_left: Column
     constant_line: Column
     constant_bank: Column
@@ -119,6 +122,7 @@ def machine_code(program: Program, machine: Machine) -> InstructionTable:
         bypasses_l1=column(past_l1(i) for i in code),
         barrier=column(number for number, _ in barriers),
         barrier_warps=column(warps for _, warps in barriers),
+        mbarrier=column(mbarrier_update(i) for i in code),
         groups_left=column(groups_left(i) for i in code),
         constant_line=column(line for line, _ in constants),
         constant_bank=column(bank for _, bank in constants),
@@ -160,6 +164,23 @@ def block_barrier(instruction: Instruction) -> tuple[int, int]:
     if kind_of(instruction) not in (Kind.BARRIER, Kind.BARRIER_ARRIVE) or not numbers:
         return 0, 0
     return numbers[0] % 16, -(-numbers[1] // 32) if len(numbers) > 1 else 0
+
+
+MBARRIER_UPDATES = {
+    "A1T0": MbarrierUpdate.ARRIVE, "ART0": MbarrierUpdate.ARRIVE, "A0TR": MbarrierUpdate.EXPECT,
+    "A0TX": MbarrierUpdate.COMPLETE, "A0T1": MbarrierUpdate.NONE,
+}  # fmt: skip
+
+
+def mbarrier_update(instruction: Instruction) -> MbarrierUpdate:
+    if kind_of(instruction) != Kind.MBARRIER:
+        return MbarrierUpdate.NONE
+    if "EXCH" in instruction.modifiers:
+        return MbarrierUpdate.INIT
+    if "ARRIVE" not in instruction.modifiers:
+        return MbarrierUpdate.NONE
+    found = [MBARRIER_UPDATES[m] for m in instruction.modifiers if m in MBARRIER_UPDATES]
+    return found[0] if found else MbarrierUpdate.ARRIVE_EXPECTING
 
 
 def groups_left(instruction: Instruction) -> int:
@@ -219,6 +240,12 @@ def kind_of(instruction: Instruction) -> Kind:
         return Kind.PRODUCT_GROUP
     if instruction.opcode.startswith("WARPGROUP.DEPBAR"):
         return Kind.PRODUCT_WAIT
+    if instruction.base == "SYNCS":
+        return Kind.MBARRIER_WAIT if "PHASECHK" in instruction.modifiers else Kind.MBARRIER
+    if instruction.opcode.startswith("UBLKCP.S.G"):
+        return Kind.BULK_LOAD
+    if instruction.opcode.startswith(("UBLKCP.G.S", "UBLKRED.G.S")):
+        return Kind.BULK_STORE
     kind = KINDS.get(instruction.base)
     if kind is not None:
         return kind

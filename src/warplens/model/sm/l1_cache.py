@@ -112,28 +112,37 @@ def load_line(request, memory):  # type: ignore[no-untyped-def]
 @compiled
 def serve_miss(request, entry, missing, memory):  # type: ignore[no-untyped-def]
     """When the missing sectors of a line, of which so many are requested, are available."""
-    l2, mask, valid = memory.settings.l2, request.mask, memory.l1.valid
+    port = memory.settings.l2.port_bytes
+    come, far = request_sectors(request, missing, memory.l1.valid[entry], port, memory)
+    fill_all_banks(memory.servers.tag_banks)
+    fill_line(request.mask, entry, come, far, memory.l1)
+    return come
+
+
+@compiled
+def request_sectors(request, missing, valid, port, memory):  # type: ignore[no-untyped-def]
+    """(when so many missing sectors of a line come from L2, whether from DRAM).
+
+    valid   sectors that L1 has;  port: bytes a cycle that the SM receives
+    """
+    l2, mask = memory.settings.l2, request.mask
     servers, far, lost, near, pairs, moved = memory.servers, False, False, False, 0, 0.0
     for half in (0, 2):
-        wanted = int(mask >> half & 1 and not valid[entry] >> half & 1) + int(
-            mask >> half & 2 and not valid[entry] >> half & 2
-        )
+        wanted = int(mask >> half & 1 and not valid >> half & 1) + int(mask >> half & 2 and not valid >> half & 2)
         if wanted:
             pairs += 1
             before = L2Lookup(far, lost, near, moved)
-            far, lost, near, moved = look_up_l2(request, half, wanted, valid[entry], before, memory)
+            far, lost, near, moved = look_up_l2(request, half, wanted, valid, before, memory)
     at, size = request.at, 32.0 * missing
-    servers.l2.port = max(servers.l2.port, at) + size / l2.port_bytes
+    servers.l2.port = max(servers.l2.port, at) + size / port
     send_request(at, memory)
-    fill_all_banks(servers.tag_banks)
     servers.l2.replies = max(servers.l2.replies, at) + max(size / l2.read_bytes, l2.line_read_cycles)
     waited = max(servers.l2.port, servers.l2.replies) - at
     memory.counts.l2_reads += missing
     memory.counts.l2_read_lines += 1
     read_pieces(moved, request.lone and pairs == 1, at, memory)
     come = dram_arrival(request.line, at, waited, lost, near, memory) if far else at + waited + l2.latency
-    fill_line(request.mask, entry, come, far, memory.l1)
-    return come
+    return come, far
 
 
 @compiled

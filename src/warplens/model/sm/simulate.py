@@ -35,6 +35,8 @@ from warplens.model.sm.pipes import idle_pipes, occupy_pipes
 from warplens.model.sm.scheduler import advance_warp, select_warp
 from warplens.model.sm.sm_settings import Settings
 from warplens.model.sm.sm_state import Array, Blocks, Counters, Memory, Results, SmWork, Warps, idle_servers
+from warplens.model.sm.tma.mbarriers import no_mbarriers, update_mbarriers, wait_at_mbarrier
+from warplens.model.sm.tma.tma_unit import serve_bulk_copy
 from warplens.model.trace.stall_log import StallLog, record_stall
 from warplens.model.trace.trace_decoder import ENTER, instruction, length, space
 from warplens.model.trace.warp_streams import WarpStreams
@@ -156,7 +158,7 @@ def _warps(slots: int, log: StallLog) -> Warps:
         base=np.full(slots, p.NEVER), mark=np.zeros(slots), why=whole(slots), order=whole(slots),
         waiting=np.full(slots, -1, np.int64), began=np.zeros(slots), board=np.zeros((slots, p.SCOREBOARDS)),
         because=whole((slots, p.SCOREBOARDS)), groups=np.zeros((slots, p.GROUPS)), grouped=whole(slots),
-        copied=np.zeros(slots), product_groups=np.zeros((slots, p.GROUPS)), products=whole(slots),
+        copied=np.zeros(slots), phase=whole(slots), product_groups=np.zeros((slots, p.GROUPS)), products=whole(slots),
         drained=np.zeros(slots), log=log,
     )  # fmt: skip
 
@@ -167,7 +169,7 @@ def _blocks(resources: SmResources, number: int, settings: Settings) -> Blocks:
         resident=resources.resident, seats=np.full(parts, resources.seats), held=np.full(places, -1, np.int64),
         wave=whole(places), living=whole(places), arrived=whole((places, p.BLOCK_BARRIERS)), wake=np.zeros(parts),
         last=np.full(parts, -1), next=whole(len(Next)), may_start=np.full(1, settings.dispatch.first_resident_cycle),
-        began=np.zeros(number), resided=np.zeros(number), noted=np.zeros(number),
+        began=np.zeros(number), resided=np.zeros(number), noted=np.zeros(number), mbarriers=no_mbarriers(places),
     )  # fmt: skip
 
 
@@ -208,6 +210,15 @@ def _run(warps, blocks, work, memory, pipes, results):  # type: ignore[no-untype
             if kind == Kind.SPECIAL_REGISTER:
                 leave, done = serve_special_register(t, work.code.latency[i], memory)
                 occupy_queue_entry(sp, leave, memory)
+            waits, woken = -1, p.NEVER
+            if kind == Kind.MBARRIER:
+                woken = update_mbarriers(slot, i, t, warps, blocks, work, stalls)
+            if kind == Kind.MBARRIER_WAIT:
+                waits, done = wait_at_mbarrier(slot, i, t, warps, blocks, work)
+                long = True
+            if kind in (Kind.BULK_LOAD, Kind.BULK_STORE):
+                woken = serve_bulk_copy(slot, i, t, warps, blocks, work, memory, stalls)
+            soonest = min(soonest, woken)
             if kind == Kind.COPY_GROUP:
                 done, long = warps.copied[slot], True
                 warps.groups[slot, warps.grouped[slot] % p.GROUPS] = done
@@ -220,6 +231,9 @@ def _run(warps, blocks, work, memory, pipes, results):  # type: ignore[no-untype
                     reason = StallReason.LONG_SCOREBOARD if long else StallReason.SHORT_SCOREBOARD
                     warps.board[slot, k], warps.because[slot, k] = freed, reason
             over = advance_warp(slot, i, t, warps, work, memory, stalls)
+            if waits >= 0 and not over:
+                warps.waiting[slot], warps.mark[slot] = p.BLOCK_BARRIERS + waits, t + 1
+                warps.base[slot] = p.NEVER
             arrival = t
             if kind in (Kind.BARRIER, Kind.BARRIER_ARRIVE):
                 servers.barriers.free = max(servers.barriers.free, t) + settings.barriers.arrival_cycles

@@ -21,6 +21,8 @@ from warplens.model.sm.l2_port import L2State
 from warplens.model.sm.l2_share import L2Share
 from warplens.model.sm.load_store_unit import LoadStoreState
 from warplens.model.sm.sm_settings import Settings
+from warplens.model.sm.tma.mbarriers import Mbarriers
+from warplens.model.sm.tma.tma_unit import BulkCopyState
 from warplens.model.trace.stall_log import StallLog
 from warplens.simc import Record
 
@@ -41,12 +43,14 @@ class Servers(NamedTuple):
     l2: L2State
     atomics: AtomicState
     dram: DramState
+    bulk: BulkCopyState
 
 
 def idle_servers() -> Servers:
     return Servers(
         DispatchState(), BlockBarrierState(), LoadStoreState(), InstructionCacheState(), ConstantState(), L1State(),
         np.zeros(TAG_BANKS), StoreQueueState(), L2State(), AtomicState(), DramState(),
+        BulkCopyState(),
     )  # fmt: skip
 
 
@@ -70,6 +74,7 @@ class Warps(NamedTuple):
     drained          when its stores have drained to L2, and its atomics have slots
     log              of what it does when, if anybody asks for it
     groups, grouped, copied   asynchronous copies: completion of the last 8 groups, their number, and the open one
+    phase            of the mbarrier that it waits for
     product_groups, products  likewise of warpgroups' products
     """
 
@@ -88,6 +93,7 @@ class Warps(NamedTuple):
     groups: Array
     grouped: Array
     copied: Array
+    phase: Array
     product_groups: Array
     products: Array
     drained: Array
@@ -104,6 +110,7 @@ class Blocks(NamedTuple):
     next         numbers by block_dispatch.Next;  may_start:
                  earliest start of the next one
     began, resided   of every block: its start, and the resident cycles of its warps
+    mbarriers    of each block
     noted        when the GPU checks for free slots, because a block has ended
     """
 
@@ -120,6 +127,7 @@ class Blocks(NamedTuple):
     began: Array
     resided: Array
     noted: Array
+    mbarriers: Mbarriers
 
 
 class Counters(Record):
