@@ -10,10 +10,13 @@ from typing import Any
 import warplens as wl
 from warplens import api
 
-FUNCTIONS = ("compile", "load", "pitched", "empty_pitched", "tensor_map", "advise", "compare", "report")
+FUNCTIONS = (
+    "compile", "load", "triton", "triton_launches", "pitched", "empty_pitched", "tensor_map", "advise", "compare",
+    "report",
+)  # fmt: skip
 CLASSES = (
-    "Module", "LaunchableKernel", "Run", "RunComparison", "Sweep", "Prediction", "Advice", "Metrics", "Metric",
-    "Pitched", "MappedArray",
+    "Module", "LaunchableKernel", "TritonKernel", "Run", "RunComparison", "Sweep", "Prediction", "Advice", "Metrics",
+    "Metric", "Pitched", "MappedArray",
 )  # fmt: skip
 
 

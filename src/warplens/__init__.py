@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         UsageError,
         WarplensError,
     )
+    from warplens.frontend.triton_kernel import TritonKernel, triton, triton_launches
     from warplens.kernel import LaunchableKernel
     from warplens.launchspec.mapped_array import MappedArray
     from warplens.launchspec.pitched_array import Pitched
@@ -53,6 +54,7 @@ _HOMES = {
     "advice.advise": ("Advice", "advise"),
     "advice.run_comparison": ("RunComparison", "compare"),
     "api": ("Module", "compile", "empty_pitched", "load", "pitched", "report", "tensor_map"),
+    "frontend.triton_kernel": ("TritonKernel", "triton", "triton_launches"),
     "kernel": ("LaunchableKernel",),
     "errors": (
         "CompileError", "CubinError", "HardwareError", "KernelFault", "Unpredictable", "UnsupportedInstruction",
@@ -83,6 +85,7 @@ __all__ = [
     "Run",
     "RunComparison",
     "Sweep",
+    "TritonKernel",
     "Unpredictable",
     "UnsupportedInstruction",
     "UsageError",
@@ -96,6 +99,8 @@ __all__ = [
     "pitched",
     "report",
     "tensor_map",
+    "triton",
+    "triton_launches",
 ]
 
 

@@ -287,13 +287,21 @@ class Run:
             machine_from=self.machine_from,
             labels=self.labels,
             sources=compiled or sources_beside(kernel.cubin.folder, kernel.program),
-            tools=tool_versions("nvrtc" if compiled else "ptxas" if is_ptx(self.file or "") else ""),
+            tools=self._tools,
             checks=tuple(check for check in CHECKS if check in self.checks),
             input_bytes=self.input_bytes,
             prediction=self.prediction,
             unpredicted=self.unpredicted,
             what_if=self.what_if,
         )
+
+    @property
+    def _tools(self) -> dict[str, str]:
+        """Versions of what made the machine code and the listing."""
+        cubin = self.kernel.cubin
+        if cubin.made_by:
+            return dict([cubin.made_by]) | tool_versions("")
+        return tool_versions("nvrtc" if cubin.sources else "ptxas" if is_ptx(self.file or "") else "")
 
     @cached_property
     def page_subject(self) -> LaunchView:

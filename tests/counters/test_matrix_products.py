@@ -45,3 +45,18 @@ def test_all_kinds_are_measured() -> None:
 
 def test_other_chips_do_not_have_them() -> None:
     assert not {f.name for f in formulas("sm_80")} & {f.name for f in matrix_products.METRICS}
+
+
+def test_multiply_adds_of_half_pairs_are_on_the_tensor_pipe() -> None:
+    """As an H200 counts them, also where one loads a constant (measurements/h200/triton_kernels.csv)."""
+    listing = program("HFMA2.MMA R5, -RZ, RZ, 0, 0\nHFMA2 R5, R1, R2, R3\nHMMA.16816.F32 R4, R8, R6, R4")
+    made = tuple(
+        replace(i, operands=parse_operands(i.opcode, i.text, 0, i.offset, {})) for i in listing.instructions
+    )  # fmt: skip
+    counts = Counts(
+        replace(listing, instructions=made), trace(Launch((2, 1, 1), (32, 1, 1)), [{"executed": 3}] * 3), [0] * 3
+    )
+    found = {formula.name: metric.value for formula in matrix_products.METRICS for metric in formula.metrics(counts)}
+    assert found["sm__inst_executed_pipe_tensor.sum"] == 6
+    assert found["smsp__inst_executed_pipe_tensor_op_hmma.sum"] == 6
+    assert found["sm__inst_executed_pipe_tensor_op_imma.sum"] == 0

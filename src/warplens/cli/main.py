@@ -79,7 +79,7 @@ def explain(
     check: tuple[str, ...], names: tuple[str, ...], as_csv: bool, page: str | None, as_json: bool, html: str | None,
     trace: str | None, lines: int,
 ) -> None:  # fmt: skip
-    """Execute the kernels of FILE (.cu, .ptx, cubin or program) and report what they do and how long they take.
+    """Execute the kernels of FILE (.cu, .ptx, .py, cubin or program) and report what they do and how long they take.
 
     The launch is in the .cu file (see docs/launch.md) or in the flags:
 
@@ -91,6 +91,7 @@ def explain(
                --arg 'in=random:f32[n]' --arg 'zeros:f32[n]' --arg n
       warplens explain copy.cu --check races,init
       warplens explain copy.cu --metrics gpu__time_duration.sum,regex:sectors --csv
+      warplens explain softmax.py
       warplens explain --run app.cu
       warplens explain --from scale.npz
     """
@@ -108,7 +109,7 @@ def explain(
         return
     checks_of(check)  # before a long run
     wish = ExplainRequest(host, check, causes(what_if))
-    found = explained(file, saved, flags, wish.what_if)
+    found = explained(file, saved, flags, wish)
     if page and not as_csv:
         raise UsageError("--page is of --csv: add --csv")
     metrics = asked(names, all(timed(t) for (t, *_) in found)) if names else None

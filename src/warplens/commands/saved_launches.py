@@ -68,7 +68,7 @@ def _named_in(file: str, words: Sequence[str]) -> list[str]:
         raise UsageError(
             f"{file} is neither a launch of `warplens run --save-launch` nor a document of `run --json`"
         ) from None
-    found = [place for kernel, place in saved if not words or any(_means(word, kernel) for word in words)]
+    found = [place for kernel, place in saved if not words or any(means(word, kernel) for word in words)]
     if not found:
         which = words[0] if words else next(iter(kernels), "KERNEL")
         there = ", ".join(dict.fromkeys(kernel for kernel, _ in saved)) or "none"
@@ -80,6 +80,7 @@ def _named_in(file: str, words: Sequence[str]) -> list[str]:
     return [place if Path(place).is_file() else str(beside / Path(place).name) for place in found]
 
 
-def _means(word: str, kernel: str) -> bool:
+def means(word: str, kernel: str) -> bool:
+    """Whether --kernel means this one."""
     expression = expression_of(word, "--kernel")
     return found_in(expression, kernel) if expression else word in (kernel, base_name(kernel))

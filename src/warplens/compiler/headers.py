@@ -61,7 +61,7 @@ IN_CUDA_STD = {name: f"cuda/std/__{name}_" for name in ("algorithm", "memory", "
 for name in CUDA_STD.split():
     IN_CUDA_STD[name] = f"cuda/std/{name}"
 IN_KERNELS = ("block", "warp", "thread")  # what of CUB runs inside of a kernel
-FOR_HOSTS = ("thrust/", "cub/device/")  # seconds of compiling for what mostly host code uses
+FOR_HOSTS = ("thrust/", "cub/device/", "cutlass/util/")  # what mostly host code uses, and takes seconds to compile
 
 
 def _as_nvcc() -> str:

@@ -17,6 +17,7 @@ from warplens.compiler.architecture import check_architecture
 from warplens.compiler.headers import HEADERS
 from warplens.errors import CompileError, UsageError
 from warplens.system import disk_cache, memory_advice
+from warplens.system.nvidia_wheels import cutlass_headers
 
 # nvcc has __int128 without being asked; NVRTC, and on Linux alone, with this.
 AS_NVCC = ("--device-int128",) if sys.platform == "linux" else ()
@@ -56,17 +57,17 @@ def compile_source(
 
 
 def _compiler_version() -> str:
-    """From the wheel's own notes: asking the library would load its 100 MB."""
+    """From the wheel's own notes: asking the library would load its 100 MB; and that of the headers that may go."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:
-        return version("nvidia-cuda-nvrtc")
+        return " ".join(filter(None, (version("nvidia-cuda-nvrtc"), cutlass_headers()[1])))
     except PackageNotFoundError as error:
         raise CompileError("the CUDA compiler is missing: pip install nvidia-cuda-nvrtc") from error
 
 
 def header_directories() -> list[Path]:
-    """Where the wheels put the CUDA headers and the CUDA C++ core libraries."""
+    """Where the wheels put the CUDA headers, the CUDA C++ core libraries, and CUTLASS where it is installed."""
     wheels = find_spec("nvidia")
     roots = wheels.submodule_search_locations or [] if wheels else []
     candidates = [Path(root) / "cu13" / "include" for root in roots]
@@ -75,7 +76,8 @@ def header_directories() -> list[Path]:
         raise CompileError(
             "the CUDA headers are missing: pip install nvidia-cuda-runtime nvidia-cuda-crt nvidia-cuda-cccl"
         )
-    return [*found, *(directory / "cccl" for directory in found if (directory / "cccl").is_dir())]
+    cccl = (directory / "cccl" for directory in found)
+    return [*found, *(directory for directory in cccl if directory.is_dir()), *cutlass_headers()[0]]
 
 
 Compiled = tuple[bytes, dict[str, str]]

@@ -130,6 +130,7 @@ class Cubin:
     `relocations` the addresses to be filled into it; `constants` are the offsets of `__constant__` variables
     in bank 3; `sources` maps file names to their text if known (compiled here), for listings;
     `folder` is that of the file that the user named: its line table may name sources there, and no others.
+    `made_by` is the compiler and its version, where it is none of NVIDIA's.
     """
 
     arch: str
@@ -141,6 +142,7 @@ class Cubin:
     constants: Mapping[str, Variable] = field(default_factory=dict)
     relocations: tuple[Relocation, ...] = ()
     folder: Path | None = None
+    made_by: tuple[str, str] | None = None
 
     def __repr__(self) -> str:
         return f"<Cubin for {self.arch}: {len(self.kernels)} kernels, {len(self.data):,} bytes>"

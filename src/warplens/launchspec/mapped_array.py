@@ -38,7 +38,7 @@ class MappedArray:
     <MappedArray float32 array of shape (64, 128), box (8, 32), swizzle 128>
 
     array    what the kernel reads and changes, in place
-    layout   the map, of an array at address 0
+    layout   the map; its address counts from the start of the array
     """
 
     array: NDArray[Any] | Pitched

@@ -15,6 +15,7 @@ from warplens.errors import CompileError, UsageError
 from warplens.program.nvcc_toolchain import nvcc_command
 from warplens.system import disk_cache
 from warplens.system.atomic_write import write_whole
+from warplens.system.nvidia_wheels import cutlass_headers
 
 LONGEST_SECONDS = 900
 CUDA_SOURCE = ".cu"
@@ -68,7 +69,8 @@ def _made(sources: Sequence[str], arch: str, options: Sequence[str]) -> tuple[by
         if not Path(source).is_file():
             raise UsageError(f"no such file: {source}")
     own = [] if any(ARCHITECTURE.fullmatch(option) for option in options) else [f"-arch={arch}"]
-    return _built([*nvcc_command(), *own, "-lineinfo", *options], sources)
+    headers = [f"-I{folder}" for folder in cutlass_headers()[0]]
+    return _built([*nvcc_command(), *own, "-lineinfo", *options, *headers], sources)
 
 
 def _built(command: list[str], sources: Sequence[str]) -> tuple[bytes, str]:

@@ -1,4 +1,4 @@
-"""NVIDIA wheels: locates the programs that wheels install next to the Python packages."""
+"""NVIDIA wheels: locates the programs and headers that wheels install next to the Python packages."""
 
 from __future__ import annotations
 
@@ -18,3 +18,19 @@ def program_of(package: str, name: str) -> tuple[Path, str] | None:
             except PackageNotFoundError:
                 return None
     return None
+
+
+CUTLASS = "nvidia-cutlass"
+
+
+def cutlass_headers() -> tuple[list[Path], str]:
+    """Folders of the headers of CUTLASS and CuTe, and the version of their wheel; ([], "") without it."""
+    found = find_spec("cutlass_library")
+    for root in found.submodule_search_locations or [] if found else []:
+        source = Path(root) / "source"
+        if (source / "include" / "cute").is_dir():
+            try:
+                return [source / "include", source / "tools" / "util" / "include"], version(CUTLASS)
+            except PackageNotFoundError:
+                break
+    return [], ""

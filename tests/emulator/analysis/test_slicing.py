@@ -181,3 +181,18 @@ def test_bits_say_what_sets_say(file):
         program = module[name].program
         for still in (frozenset(STILL), frozenset({"local"}), frozenset()):
             assert SliceDependences(program).of(still) == BySets(program).of(still)
+
+
+def test_a_tensor_map_that_the_kernel_writes_is_stored() -> None:
+    """A later copy reads what is behind the fence, though no register has it."""
+    kernel = wl.compile(arch="sm_90", source="""
+        extern "C" __global__ void maps(const unsigned* from, unsigned* map) {
+          __shared__ unsigned s[32];
+          s[threadIdx.x] = from[threadIdx.x];
+          __syncthreads();
+          map[threadIdx.x] = s[31 - threadIdx.x];
+          asm volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" :: "l"(map) : "memory");
+        }""")["maps"]  # fmt: skip
+    assert any(i.opcode.startswith("UTMACCTL.IV") for i in kernel.program.instructions)
+    checks = program_slice(kernel.kernel, kernel.program).checks
+    assert not checks & {STILL["global"], STILL["shared"]}

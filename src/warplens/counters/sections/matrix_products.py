@@ -11,15 +11,26 @@ from collections.abc import Iterator
 from math import prod
 
 from warplens.core.program import Instruction, Register
-from warplens.counters.vocabulary import EXECUTED, Formula, Quantity, Selection, exact, only, opcode, weighted
+from warplens.counters.vocabulary import (
+    EXECUTED,
+    Formula,
+    Quantity,
+    Selection,
+    exact,
+    only,
+    opcode,
+    opcode_beginning,
+    weighted,
+)
 
 GROUP = ("HGMMA", "QGMMA", "IGMMA", "BGMMA")
+PAIRS = opcode_beginning("HFMA2.MMA")  # multiply-adds of half pairs, also where they load a constant
 PRODUCTS = {
-    "": ("HMMA", "IMMA", "BMMA", "DMMA", *GROUP),
-    "_op_hmma": ("HMMA", "HGMMA", "QGMMA"),
-    "_op_imma": ("IMMA", "BMMA", "IGMMA", "BGMMA"),
-    "_op_dmma": ("DMMA",),
-    "_op_gmma": GROUP,
+    "": opcode("HMMA", "IMMA", "BMMA", "DMMA", *GROUP) | PAIRS,
+    "_op_hmma": opcode("HMMA", "HGMMA", "QGMMA") | PAIRS,
+    "_op_imma": opcode("IMMA", "BMMA", "IGMMA", "BGMMA"),
+    "_op_dmma": opcode("DMMA"),
+    "_op_gmma": opcode(*GROUP),
 }
 WARPS = 4  # of a warpgroup
 ROW_BYTES = 32  # along K of both matrices; of B twice as many where A is sparse
@@ -98,8 +109,8 @@ def both(name: str, unit: str, quantity: Quantity) -> Iterator[Formula]:
 METRICS: tuple[Formula, ...] = (
     *(
         formula
-        for name, bases in PRODUCTS.items()
-        for formula in both(f"inst_executed_pipe_tensor{name}", "inst", EXECUTED[opcode(*bases)])
+        for name, chosen in PRODUCTS.items()
+        for formula in both(f"inst_executed_pipe_tensor{name}", "inst", EXECUTED[chosen])
     ),
     *both("sass_inst_executed_op_shared_gmma", "inst", EXECUTED[opcode(*GROUP)]),
     *both("sass_data_bytes_mem_shared_op_gmma", "byte", BYTES),

@@ -31,6 +31,7 @@ RESULTS_ONLY = frozenset({
 })  # fmt: skip
 COPIES = opcodes(("global",), ("copy",))
 GENERIC = opcodes(("generic",), EVERY_ACTION)
+MAP_FENCE = "UTMACCTL.IV"  # before a copy by a tensor map that the kernel has written (fence.proxy.tensormap)
 CONSTANT_LOADS = opcodes(("constant",), ("load",))
 ONE_SPACE: Mapping[str, Still] = {
     **{base: op.space for base, op in MEMORY.items() if op.space in STILL and base not in COPIES},
@@ -194,7 +195,7 @@ class SliceDependences:
         reads = [(bits[e.name, e.guard], e.name) for e in events if not e.writes]
         return InstructionEffect(
             defines=_all(by_name.get(event.name, 0) for event in written),
-            has_undefined_results=not written and self._has_result_registers(at.index),
+            has_undefined_results=(not written and self._has_result_registers(at.index)) or is_map_fence(at),
             turned=[
                 (bit, bits[name, None]) for (name, guard), bit in bits.items()
                 if guard is not None and (guard.file, guard.index) in changed
@@ -216,9 +217,16 @@ def spaces_of(at: Instruction) -> set[Still]:
     """Which spaces of memory an instruction accesses; of constant memory nothing is ever stored."""
     if at.base in GENERIC:
         return set(STILL)
+    if is_map_fence(at):  # the map has been made in shared memory, and copied from there
+        return {"global", "shared"}
     if at.base in COPIES:
         return {"global", "shared"}
     return {ONE_SPACE[at.base]} if at.base in ONE_SPACE else set()
+
+
+def is_map_fence(at: Instruction) -> bool:
+    """Whether what the kernel has written may be a tensor map, which decides what later copies read."""
+    return at.opcode.startswith(MAP_FENCE)
 
 
 def is_pure(at: Instruction, binding: Binding | None) -> bool:

@@ -17,6 +17,7 @@ from warplens.emulator.memory.argument_conversion import check_elements, number_
 from warplens.emulator.memory.buffer_pool import address
 from warplens.emulator.memory.device_memory import DeviceMemory
 from warplens.errors import UsageError
+from warplens.launchspec.array_view import ArrayView
 from warplens.launchspec.mapped_array import MappedArray
 from warplens.launchspec.pitched_array import Pitched
 
@@ -53,18 +54,19 @@ def pass_arguments(
         if said:
             label += f" ({said})"
         shown = f"{label} ({kind.name})" if kind.name and not said else label
-        value = given.storage if isinstance(given, Pitched | MappedArray) else given
+        value = given.storage if isinstance(given, Pitched | MappedArray | ArrayView) else given
         if isinstance(value, np.ndarray) and value.ndim > 0:
             _check_array(value, parameter, TENSOR_MAP if isinstance(given, MappedArray) else POINTER, shown)
-            if not isinstance(given, MappedArray):
+            if not isinstance(given, MappedArray | ArrayView):
                 check_elements(given.dtype, kind, shown)
             identity = (address(value), value.nbytes)
             if identity not in known:
                 arrays.append((value, len(memory.allocations)))
                 known[identity] = memory.allocate(label, value, identity[0])
-            data = known[identity].to_bytes(8, "little")
+            start = known[identity] + (given.offset if isinstance(given, ArrayView) else 0)
+            data = start.to_bytes(8, "little")
             if isinstance(given, MappedArray):
-                data = replace(given.layout, address=known[identity]).encode()
+                data = replace(given.layout, address=start + given.layout.address).encode()
         else:
             data = number_bytes(value, parameter.size, kind, shown)
         block[parameter.offset : parameter.offset + parameter.size] = data
