@@ -26,10 +26,10 @@ def main() -> None:
     for unit, found in groupby(sorted(definitions(), key=lambda each: (unit_of(each), each.name)), unit_of):
         title = UNITS.get(unit)
         print(f"## {f'{title}: `{unit}`' if title else f'`{unit}`'}\n")
-        print("| metric | unit | provenance | meaning |\n|---|---|---|---|")
+        print("| metric | meaning (unit, provenance) |\n|---|---|")
         for each in found:
-            label = f"{each.provenance}{', predicted' * each.predicted}"
-            print(f"| `{each.name}` | {each.unit} | {label} | {each.means.replace('|', chr(92) + '|')} |")
+            labels = ", ".join(filter(None, (each.unit, each.provenance, "predicted" * each.predicted)))
+            print(f"| `{each.name}` | {each.means.replace('|', chr(92) + '|')} ({labels}) |")
         print()
 
 

@@ -40,16 +40,15 @@ class RunComparison:
         """The second value of a metric over the first; None where the first is 0.  UsageError for an unknown name."""
         return self.counts.row(metric).ratio
 
-    def plot(self, count: int = 12, ax: Any = None) -> Any:
-        """The metrics that differ most, second over first, with matplotlib; the Axes.  Of runs that are timed(), the
-        ratio of the times, too.
+    def plot(self, ax: Any = None) -> Any:
+        """The metrics that the report shows, second over first, with matplotlib; the Axes.  Of runs that are timed(),
+        the ratio of the times, too.
 
-        count   metrics at the most;  ax: where to draw (default: a new figure)
-        UsageError if matplotlib is not installed.
+        ax   where to draw (default: a new figure).  UsageError if matplotlib is not installed.
         """
         first, second = self.first.prediction, self.second.prediction
         times = (first.time_us, second.time_us) if first and second else None
-        return plot_ratios(self.counts, times, plot_axes(ax), count)
+        return plot_ratios(self.counts, times, plot_axes(ax))
 
     def _repr_html_(self) -> str:
         """Its page, as a notebook shows it."""

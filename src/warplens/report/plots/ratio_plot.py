@@ -1,20 +1,19 @@
-"""Ratio plot: the metrics in which two launches differ most."""
+"""Ratio plot: the metrics of two launches that a comparison shows, second over first."""
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from warplens.control_characters import visible
 from warplens.core.plot_axes import bars
 from warplens.counters.comparison import Comparison
+from warplens.report.terminal.comparison_report import shown
 
 
-def plot_ratios(counts: Comparison, times: tuple[float, float] | None, axes: Any, count: int) -> Any:
-    """Second over first on a logarithmic axis, the largest change first; the ratio of the times, if there are two, on
-    top."""
-    rows = [(row.name, row.ratio) for row in counts.rows if row.ratio and row.ratio != 1]
-    rows = sorted(rows, key=lambda pair: (-abs(math.log(pair[1])), pair[0]))[:count]
+def plot_ratios(counts: Comparison, times: tuple[float, float] | None, axes: Any) -> Any:
+    """On a logarithmic axis; the ratio of the times, if there are two, on top.  Metrics that are 0 in one of the
+    launches have no ratio, and are left out."""
+    rows = [(row.name, row.ratio) for row in shown(counts, everything=False) if row.ratio]
     if times is not None:
         rows.insert(0, ("time (modelled)", times[1] / times[0]))
     axes.set_xscale("log", base=2)

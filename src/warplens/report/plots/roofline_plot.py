@@ -33,5 +33,5 @@ def plot_roofline(subject: LaunchView, axes: Any) -> Any:
     axes.set_xlabel("FLOP per byte of DRAM")
     axes.set_ylabel("GFLOP/s")
     axes.set_title(f"{subject.machine.title} (modelled{'' if prediction.calibrated else ', uncalibrated'})")
-    axes.legend()
+    axes.legend(loc="upper left")
     return axes
