@@ -6,6 +6,7 @@ import numpy as np
 
 import warplens as wl
 from helpers.kernel_launches import same
+from warplens.isa import find
 
 SOURCE = """
 __device__ int squares(const int* x, int n) {
@@ -29,3 +30,7 @@ def test_it_gives_what_optimized_code_gives() -> None:
     sums = (x[(x[:, None] + np.arange(4)) % 32] ** 2).sum(1, dtype=np.int32)
     same(o, sums[x ^ 1])
     assert total[0] == sums.sum()
+
+
+def test_its_fences_are_known() -> None:
+    assert find("MEMBAR.SC.VC") is not None
