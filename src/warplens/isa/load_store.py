@@ -291,7 +291,7 @@ def in_space(w: Warp, space: Space, at: Address) -> tuple[U32, Pred]:
 
 
 @op("MEMBAR", "ERRBAR", "CGAERRBAR", "FENCE", pipe="lsu", text="earlier memory accesses are visible before later ones",
-    ignores="ALL SC GPU CTA SYS VIEW ASYNC S G T")  # fmt: skip
+    ignores="ALL SC GPU CTA SYS VIEW VC ASYNC S G T")  # fmt: skip
 def membar(w: Warp) -> None:
     w.fence()
 

@@ -121,5 +121,6 @@ def special_constants(arch: str) -> Mapping[str, int]:
         "SR_SWINHI": SHARED_WINDOW,
         "SR_CgaSize": 0,
         "SR_VIRTUALSMID": 0,
+        "SR_LMEMHIOFF": 0,  # below which the stack of `nvcc -G` must not grow: what runs over its end is found anyway
         "SRZ": 0,
     }
