@@ -40,7 +40,9 @@ class Server:
     def answer(self, data: bytes, options: Sequence[str]) -> subprocess.CompletedProcess[bytes]:
         if "--binary" not in options:
             return one_process(data, options)
-        server = self.running.get(tuple(options)) or self.start(tuple(options))
+        server = self.running.get(tuple(options))
+        if server is None or server.poll() is not None:  # `warplens run` ends what was started while it ran
+            server = self.start(tuple(options))
         assert server.stdin is not None
         assert server.stdout is not None
         code, output = self.folder / "code", self.folder / "output"

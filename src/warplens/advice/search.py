@@ -88,13 +88,16 @@ class Suggestion:
 # Of a version: all changes that lead to it, the last one last, and the time that it has to stay below by NOISE.
 Evaluate: TypeAlias = Callable[[Version, tuple[Change, ...], float | None], Evaluation]
 Progress: TypeAlias = Callable[[str, int, int], None]
+# Why a change is not made there, "" where it can be.
+Refuse: TypeAlias = Callable[[KernelSource, Change, LaunchFacts], str]
 # Takes the versions that will be evaluated next: what can be done for all at once is done then.
 Prepare: TypeAlias = Callable[[Sequence[Version]], None]
 
 
 def search(
-    start: Version, kernel: str, evaluate: Evaluate, progress: Progress, prepare: Prepare = lambda versions: None
-) -> Suggestion:
+    start: Version, kernel: str, evaluate: Evaluate, progress: Progress, prepare: Prepare = lambda versions: None,
+    refuse: Refuse = lambda source, change, facts: "",
+) -> Suggestion:  # fmt: skip
     """kernel: its name in the source;  progress: called with what is tried, its number, and how many there are."""
     progress("the kernel as it is", 0, 1)
     begin = now = evaluate(start, (), None)
@@ -102,7 +105,8 @@ def search(
     wanted = {transform.name for transform in transforms()}
     known: set[Version] = {start}
     while len(steps) < MOST_STEPS:
-        changes = list(_proposals(version, kernel, now.facts, wanted, refused if not steps else []))
+        source = _parsed(version, kernel, refused)
+        changes = list(_proposals(source, now.facts, wanted, refuse, refused if not steps else []))
         candidates = {_applied(version, now, change): change for change in changes}
         prepare([after for after in candidates if after not in known])
         done = []
@@ -124,21 +128,27 @@ def search(
     return Suggestion(start, begin, tuple(steps), tuple(tried), tuple(dict.fromkeys(refused)))
 
 
-def _proposals(
-    version: Version, kernel: str, facts: LaunchFacts, wanted: set[str], refused: list[Refusal]
-) -> Iterator[Change]:
+def _parsed(version: Version, kernel: str, refused: list[Refusal]) -> KernelSource | None:
     try:
-        source = KernelSource(version.text, kernel)
+        return KernelSource(version.text, kernel)
     except UsageError as error:
         refused.append(Refusal("", 0, str(error)))
-        return
-    for transform in transforms():
+        return None
+
+
+def _proposals(
+    source: KernelSource | None, facts: LaunchFacts, wanted: set[str], refuse: Refuse, refused: list[Refusal]
+) -> Iterator[Change]:
+    for transform in transforms() if source is not None else ():
         if transform.name in wanted:
+            assert source is not None
             for found in transform(source, facts):
-                if isinstance(found, Change):
-                    yield found
-                else:
+                if isinstance(found, Refusal):
                     refused.append(found)
+                elif reason := refuse(source, found, facts):
+                    refused.append(Refusal(found.transform, found.line, f"not tried: {found.title}: {reason}"))
+                else:
+                    yield found
 
 
 def _applied(version: Version, now: Evaluation, change: Change) -> Version:

@@ -70,7 +70,7 @@ def serve(command: Sequence[str], options: Options, view: ProgramView | None = N
     view.running = "compiling the library that answers CUDA's calls"
     with library() as folder, Server(options, log) as server, nothing_left():
         view.running = ""
-        child = start(command, folder, server.name)
+        child = start(command, folder, server.name, options.output)
         try:
             with time_limit(options.timeout):
                 code = server.run_until_end_of(child)
