@@ -35,7 +35,7 @@ from warplens.program.protocol import (
 )  # fmt: skip
 from warplens.program.saved_launch import SaveRequest, save
 from warplens.program.time_prediction import MOST, MOST_GRIDS, TimePredictor
-from warplens.report.program_view import SavedFile
+from warplens.report.program_view import INTO, OUT_OF, WITHIN, SavedFile
 from warplens.run import Run
 
 FAULTS = {
@@ -52,7 +52,7 @@ FAULTS = {
 }
 """What a program sees of a fault, by its kind; of the others, "unspecified launch failure"."""
 MOST_STACK = 1 << 19  # bytes a thread, as on a GPU
-COPIES = {1: "host to device", 2: "device to host", 3: "device to device", 5: "fill"}  # shim/copy.c
+COPIES = {1: INTO, 2: OUT_OF, 3: WITHIN, 5: "fill"}  # shim/copy.c
 Answer = tuple[int, bytes]
 
 
@@ -121,7 +121,7 @@ class Device:
             case NoticeKind.REPEATED:
                 self.log.repeated(self.process, notice.detail)
             case NoticeKind.COPIED if notice.detail in COPIES:
-                self.log.copied(self.process, COPIES[notice.detail], notice.size, notice.more)
+                self.log.copied(self.process, COPIES[notice.detail], notice.size, notice.more, bool(notice.address))
             case NoticeKind.TIMED:
                 place = self.process, 0 if notice.size & 1 else notice.detail, notice.size >> 1
                 self.log.timed(place, notice.address, notice.more)

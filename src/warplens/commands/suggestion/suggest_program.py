@@ -27,6 +27,7 @@ from warplens.program import Options
 from warplens.program.launch_archive import LaunchArchive
 from warplens.program.nvcc_build import SOURCES
 from warplens.program.saved_launch import SavedLaunch, read
+from warplens.report.finding_text import format_program_finding
 from warplens.report.program_view import LaunchGroup, ProgramView
 from warplens.report.suggestion_view import ProgramKernelView, ProgramSuggestionView, SuggestionView
 from warplens.report.terminal import program_progress
@@ -111,7 +112,8 @@ class SuggestedProgram:
         diffs = [difference(old[name], self.texts[name], short(name)) for name in self.changed]
         return ProgramSuggestionView(
             self.before.view.command, self.request.machine.title, sum(before.values()), sum(after.values()),
-            self.before.exit_code, self._output, kernels, (), "\n".join(diffs),
+            self.before.exit_code, self._output, kernels,
+            [format_program_finding(finding) for finding in self.before.view.advice], "\n".join(diffs),
         )  # fmt: skip
 
     @property
