@@ -165,7 +165,8 @@ def test_a_long_launch_is_sampled_before_it_is_executed(monkeypatch: pytest.Monk
     change = Change("", "", 8, ())
     assert runner.evaluate(Version(wrong), (change,), before.time_us).outcome == "no gain"
     runner.known.clear()
-    assert runner.evaluate(Version(wrong), (change,), 1e9).outcome == "outputs differ"
+    assert runner.evaluate(Version(wrong), (change,), 1e9).outcome == "sampled"
+    assert runner.evaluate(Version(wrong), (change,), None).outcome == "outputs differ"
 
 
 GATHER = """// /// warplens

@@ -1,13 +1,16 @@
 """Search: executes what the transforms propose, keeps the change that gains most, and begins again with it.
 
-The slow part, executing and timing a version, is the caller's `evaluate`.  After the first round only transforms that
-gained something are tried again, and those that had nothing to propose before: a change may make another one possible.
+The slow part, executing and timing a version, is the caller's `evaluate`.  Where it has timed only a sample of a long
+launch, the fastest version is executed whole, and the next one only if that turns out wrong or no faster.
+
+After the first round only transforms that gained something are tried again, and those that had nothing to propose
+before: a change may make another one possible.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from warplens.advice.significance import NOISE
@@ -17,7 +20,9 @@ from warplens.transform._change import edited
 
 MOST_STEPS = 5
 
-Outcome: TypeAlias = Literal["equal", "no gain", "same code", "outputs differ", "not compiled", "fault", "not timed"]
+Outcome: TypeAlias = Literal[
+    "equal", "sampled", "no gain", "same code", "outputs differ", "not compiled", "fault", "not timed"
+]
 
 
 @dataclass(frozen=True)
@@ -36,6 +41,7 @@ class Version:
 class Evaluation:
     """A version that was executed.
 
+    outcome   "sampled": a part of it was timed, and outputs are not compared yet
     time_us   predicted, None where it has none;  counts: by metric name;  exact: whether outputs are equal bit for bit
     note      why it is not offered
     facts     of its launch, with the faults that the rules find in it
@@ -85,7 +91,8 @@ class Suggestion:
         return self.steps[-1].evaluation.time_us if self.steps else self.begin.time_us
 
 
-# Of a version: all changes that lead to it, the last one last, and the time that it has to stay below by NOISE.
+# Of a version: all changes that lead to it, the last one last, and the time that it has to stay below by NOISE; None:
+# it is executed whole.
 Evaluate: TypeAlias = Callable[[Version, tuple[Change, ...], float | None], Evaluation]
 Progress: TypeAlias = Callable[[str, int, int], None]
 # Why a change is not made there, "" where it can be.
@@ -117,15 +124,29 @@ def search(
             progress(change.title, number, len(candidates))
             found = evaluate(after, (*(step.change for step in steps), change), now.time_us)
             done.append(Step(change, after, found, now.time_us, now.counts))
-        good = sorted((s for s in done if s.evaluation.outcome == "equal" and s.gain >= NOISE), key=lambda s: -s.gain)
-        best = good[0] if good else None
-        tried += [step for step in done if step is not best]
-        if best is None:
+        good = sorted((step for step in done if _gains(step)), key=lambda step: -step.gain)
+        others = [step for step in done if not _gains(step)]
+        while good and good[0].evaluation.outcome == "sampled":
+            progress(good[0].change.title, len(done) - 1, len(done))
+            changes = [*(step.change for step in steps), good[0].change]
+            whole = replace(good[0], evaluation=evaluate(good[0].after, tuple(changes), None))
+            if _gains(whole):
+                good[0] = whole
+            else:
+                del good[0]
+                others.append(whole)
+        tried += [*others, *good[1:]]
+        if not good:
             break
+        best = good[0]
         steps.append(best)
         version, now = best.after, best.evaluation
-        wanted -= {step.change.transform for step in done} - {step.change.transform for step in good}
+        wanted -= {step.change.transform for step in others} - {step.change.transform for step in good}
     return Suggestion(start, begin, tuple(steps), tuple(tried), tuple(dict.fromkeys(refused)))
+
+
+def _gains(step: Step) -> bool:
+    return step.evaluation.outcome in ("equal", "sampled") and step.gain >= NOISE
 
 
 def _parsed(version: Version, kernel: str, refused: list[Refusal]) -> KernelSource | None:

@@ -90,15 +90,15 @@ class VersionEvaluator(ABC):
         except CompileError as error:
             return Evaluation("not compiled", UNKNOWN, note=first_line(error))
         identity = candidate.code, version.grid, version.block
-        if identity in self.known:
+        if limit_us is not None and identity in self.known:
             return Evaluation("same code", UNKNOWN, note="same machine code as a version before")
         self.known.add(identity)
         try:
             if limit_us and self.is_long:
                 sampled, _ = candidate.execute(replace(self.request.host, sample=SAMPLE))
-                quick = time_of(sampled.timed())
-                if quick and quick > limit_us * (1 - NOISE):
-                    return Evaluation("no gain", UNKNOWN, quick)
+                if quick := time_of(sampled.timed()):
+                    gains = quick <= limit_us * (1 - NOISE)
+                    return Evaluation("sampled" if gains else "no gain", UNKNOWN, quick)
             run, found = candidate.execute(self.request.host)
         except (KernelFault, UnsupportedInstruction, UsageError) as error:
             return Evaluation("fault", UNKNOWN, note=first_line(error))
@@ -118,7 +118,7 @@ class VersionEvaluator(ABC):
 
     @property
     def is_long(self) -> bool:
-        """Whether a sample of the blocks is timed before the whole launch is executed."""
+        """Whether a sample of the blocks is timed, and the whole launch is executed only of the fastest version."""
         return int(self.start.trace.executed.sum()) > LONG and self.start.launch.blocks > 4 * SAMPLE
 
     def compared(self, expected: Sequence[Any], found: Sequence[Any], may_round: bool) -> OutputComparison:
