@@ -93,7 +93,9 @@ class KernelSource:
     def _is_kernel(self, node: Node) -> bool:
         declarator = self.declarator(node)
         called = declarator and declarator.child_by_field_name("declarator")
-        return called is not None and self[called] == self.name and "__global__" in self[node].split("(")[0]
+        if called is None or self[called] != self.name:
+            return False
+        return "__global__" in self.data[node.start_byte : called.start_byte].decode().split()
 
     @staticmethod
     def declarator(function: Node) -> Node | None:
