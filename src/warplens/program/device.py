@@ -33,7 +33,7 @@ from warplens.program.protocol import (
     NoticeKind,
     Status,
 )  # fmt: skip
-from warplens.program.saved_launch import SaveRequest, save
+from warplens.program.saved_launch import MOST_STACK, SaveRequest, save
 from warplens.program.time_prediction import MOST, MOST_GRIDS, TimePredictor
 from warplens.report.program_view import INTO, OUT_OF, WITHIN, SavedFile
 from warplens.run import Run
@@ -51,7 +51,6 @@ FAULTS = {
     "UNALIGNED_BOX": Status.ILLEGAL_INSTRUCTION,
 }
 """What a program sees of a fault, by its kind; of the others, "unspecified launch failure"."""
-MOST_STACK = 1 << 19  # bytes a thread, as on a GPU
 COPIES = {1: INTO, 2: OUT_OF, 3: WITHIN, 5: "fill"}  # shim/copy.c
 Answer = tuple[int, bytes]
 

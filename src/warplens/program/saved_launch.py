@@ -32,6 +32,7 @@ from warplens.emulator import DEFAULT_BUDGET, LaunchRequest, available_threads, 
 from warplens.emulator import run as execute
 from warplens.emulator.memory.buffer_pool import address, aligned
 from warplens.emulator.memory.device_memory import Allocation, DeviceMemory
+from warplens.emulator.state.abi import CALL_STACK
 from warplens.errors import CubinError, UsageError
 from warplens.kernel import LaunchableKernel, Progress, address_bank
 from warplens.machine import Machine
@@ -40,6 +41,7 @@ from warplens.run import Run
 
 FORMAT, VERSION = "warplens launch", 1
 ADDRESS_BANK = 4  # of addresses of functions and variables
+MOST_STACK = 1 << 19  # bytes a thread, as on a GPU
 Bytes = NDArray[np.uint8]
 
 
@@ -84,6 +86,7 @@ def save(file: str, request: LaunchRequest, module: bytes, title: str, program: 
         "format": FORMAT, "version": VERSION, "kernel": kernel.name, "title": title, "program": program,
         "gpu": gpu.key, "grid": launch.grid, "block": launch.block, "shared": launch.shared,
         "cooperative": launch.cooperative, "cluster": kernel.cluster, "banks": sorted(request.banks),
+        "stack": request.stack_bytes,
         "allocations": [
             {
                 "name": a.name, "address": a.address, "size": a.size, "slack": a.slack,
@@ -220,7 +223,7 @@ class SavedLaunch:
         banks = {int(number): self.arrays[f"bank_{number}"].tobytes() for number in self.header["banks"]}
         request = LaunchRequest(
             kernel.kernel, kernel.program, launch, self.arrays["parameters"].tobytes(), memory, banks,
-            self.machine.multiprocessors, host.budget or DEFAULT_BUDGET,
+            self.machine.multiprocessors, host.budget or DEFAULT_BUDGET, int(self.header.get("stack", CALL_STACK)),
         )  # fmt: skip
         checks, threads = checks_of(check), host.threads or available_threads()
         counted = execute(request, threads=threads, progress=progress, checks=checks, sample=host.sample)
@@ -267,6 +270,8 @@ def _check(header: dict[str, Any], arrays: dict[str, Bytes]) -> None:
         wrong |= not (isinstance(entry["address"], int) and isinstance(entry["size"], int))
         wrong |= entry["address"] < end or entry["size"] < 0 or not isinstance(entry["name"], str)
         end = entry["address"] + entry["size"]
+    stack = header.get("stack", CALL_STACK)
+    wrong |= not isinstance(stack, int) or not 0 <= stack <= MOST_STACK
     for name in ("kernel", "title", "program", "gpu"):
         wrong |= not isinstance(header[name], str)
     for name in ("grid", "block", "cluster"):
