@@ -1,7 +1,7 @@
 """Precision of the rules: on how many launches of the validation lists a finding may be worth something.
 
     precision.py OUT.csv [SECONDS]      goes on with OUT.csv where it ended, for so long
-    precision.py OUT.csv --table        the table of docs/rules_precision.md
+    precision.py OUT.csv --table        a line a rule
 
 The sample is fixed: of each list the first launch of each kernel, in an order by the digest of its name, so that the
 first N are a sample of all.  A finding counts as worth it if its upper bound, the time predicted without its cause, is
