@@ -14,7 +14,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from warplens.commands.suggest import SuggestRequest, suggest
+from warplens.commands.suggest import suggest
+from warplens.commands.suggestion.version_evaluator import SuggestRequest
 from warplens.commands.target import Flags, Target, targets
 from warplens.core.run_options import RunOptions
 

@@ -53,6 +53,27 @@ def test_a_version_whose_outputs_differ_is_never_kept() -> None:
     assert found.tried
 
 
+def test_of_sampled_versions_only_the_fastest_that_is_right_is_executed_whole() -> None:
+    """The fastest by its sample is wrong, the second is right, and the third is not executed any more."""
+    whole: list[str] = []
+
+    def evaluate(version: Version, changes: tuple[Change, ...], limit_us: float | None) -> Evaluation:
+        title = " + ".join(change.title for change in changes)
+        time = 10.0 - 4.0 * ("unroll 8" in version.text) - 3.0 * ("unroll 4" in version.text)
+        time -= 2.0 * ("__restrict__" in version.text)
+        if limit_us is not None:
+            return Evaluation("sampled" if time < limit_us else "no gain", FACTS, time)
+        whole.append(title)
+        if "unroll 8" in version.text:
+            return Evaluation("outputs differ", FACTS, note="y[0] is 1 instead of 2")
+        return Evaluation("equal", FACTS, time)
+
+    found = search(Version(SOURCE), "add", evaluate, quiet)
+    assert [step.evaluation.outcome for step in found.steps] == ["equal", "equal"]
+    assert whole[:3] == ["", "unroll the loop by 8", "unroll the loop by 4"]
+    assert {step.evaluation.outcome for step in found.tried} >= {"outputs differ", "sampled"}
+
+
 def test_a_version_is_evaluated_with_all_changes_that_lead_to_it_and_the_time_to_beat() -> None:
     seen: list[tuple[tuple[str, ...], float | None]] = []
 

@@ -11,7 +11,8 @@ import jsonschema
 import pytest
 
 from warplens.advice import Step, Suggestion, Version
-from warplens.commands.suggest import Suggested, SuggestRequest, VersionRunner, proven, suggest
+from warplens.commands.suggest import Suggested, VersionRunner, suggest
+from warplens.commands.suggestion.version_evaluator import SuggestRequest, proven
 from warplens.commands.target import Flags, targets
 from warplens.core.run_options import RunOptions
 from warplens.errors import UsageError
@@ -158,13 +159,14 @@ def test_a_long_launch_is_sampled_before_it_is_executed(monkeypatch: pytest.Monk
     path.write_text(SUM.replace("65536", "262144"))
     (target,) = targets(str(path), Flags(gpu="h200"))
     runner = VersionRunner(target, SuggestRequest(RunOptions()))
-    monkeypatch.setattr("warplens.commands.suggest.LONG", 1000)
+    monkeypatch.setattr("warplens.commands.suggestion.version_evaluator.LONG", 1000)
     before = runner.evaluate(Version(SUM), (), None)
     wrong = SUM.replace("part[t] += part[t + s]", "part[t] += part[t + s] + 1")
     change = Change("", "", 8, ())
     assert runner.evaluate(Version(wrong), (change,), before.time_us).outcome == "no gain"
     runner.known.clear()
-    assert runner.evaluate(Version(wrong), (change,), 1e9).outcome == "outputs differ"
+    assert runner.evaluate(Version(wrong), (change,), 1e9).outcome == "sampled"
+    assert runner.evaluate(Version(wrong), (change,), None).outcome == "outputs differ"
 
 
 GATHER = """// /// warplens
@@ -187,7 +189,7 @@ def test_changes_that_hold_for_the_given_arrays_alone_are_dropped_with_the_reaso
     (target,) = targets(str(path), Flags(gpu="h200"))
     runner = VersionRunner(target, SuggestRequest(RunOptions()))
     begin = runner.evaluate(Version(GATHER), (), None)
-    values = runner.original[1]
+    values = runner.expected
     wrong = GATHER.replace("= x[i]", f"= i == 5 ? {float(values[0][5])!r} : x[i]")
     steps = [Step(Change("", "wrong", 8, ()), Version(wrong), begin, 2 * (begin.time_us or 1), {})]
     found, fresh = proven(runner, Suggestion(Version(GATHER), begin, tuple(steps), (), ()))

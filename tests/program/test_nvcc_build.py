@@ -14,7 +14,7 @@ import pytest
 from warplens.cli.main import main
 from warplens.errors import CompileError, UsageError
 from warplens.program import nvcc_toolchain
-from warplens.program.nvcc_build import executable
+from warplens.program.nvcc_build import changed_program, executable, machine_code, project_files
 
 STANDS_IN = """#!/bin/sh
 echo "$@" >> "$(dirname "$0")/calls"
@@ -195,3 +195,26 @@ def test_files_with_separate_device_code(tmp_path: Path, monkeypatch: pytest.Mon
     words = ["main.cu", "twice.cu", "seven.cpp", "-I", "folder", "-DSEVEN=7", "-rdc=true", "-o", "app"]
     assert main(["build", *words, "--gpu", "h200"]) == 0
     assert subprocess.run([os.path.abspath("app")], check=False).returncode == 7
+
+
+def test_changed_texts_are_compiled_in_copies_that_find_each_other(compilers: Path) -> None:
+    """Folders of -I have their copies before them; the files themselves stay as they are."""
+    (compilers / "inc").mkdir()
+    main, part = str(compilers / "main.cu"), str(compilers / "part.h")
+    assert project_files(["main.cu"], "sm_90", ()) == {main: [main, part]}
+    with changed_program(["main.cu"], {main: b"changed", part: b"one"}, "sm_90", ["-Iinc", "-O1"]) as made:
+        (call,) = (line for line in (compilers / "calls").read_text().splitlines() if " -o " in line)
+        copy = Path(call.split()[-1])
+        assert copy.read_bytes() == b"changed"
+        assert (copy.parent / "part.h").read_bytes() == b"one"
+        assert f"-I{copy.parent}/inc -I{compilers}/inc -O1" in call
+        assert made.name == "main"
+    assert not copy.exists()
+    assert (compilers / "main.cu").read_text() == "int main"
+
+
+def test_machine_code_of_equal_texts_is_compiled_once(compilers: Path) -> None:
+    main = str(compilers / "main.cu")
+    for text in (b"one", b"two", b"one"):
+        machine_code(main, {main: text}, "sm_90", ())
+    assert (compilers / "calls").read_text().count("-cubin") == 2

@@ -167,3 +167,18 @@ def test_a_request_names_a_kernel_and_a_number() -> None:
         False,
     ]
     assert not is_saved_launch(__file__)
+
+
+def test_the_stack_that_the_program_asked_for_is_kept(tmp_path: Path, saved: tuple[Path, dict[str, Any]]) -> None:
+    launch = read(str(saved[0]))
+    assert launch.header["stack"] == 1024
+    for stack in (4096, 1 << 30, "deep"):
+        header = json.dumps(launch.header | {"stack": stack}).encode()
+        np.savez(tmp_path / "deep.npz", **(launch.arrays | {"header": np.frombuffer(header, np.uint8)}))
+        if stack == 4096:
+            request = read(str(tmp_path / "deep.npz")).run().again
+            assert request is not None
+            assert request.stack_bytes == 4096
+        else:
+            with pytest.raises(UsageError, match="damaged"):
+                read(str(tmp_path / "deep.npz"))

@@ -12,14 +12,17 @@ import warplens.rules
 from rules.example_kernels import counted
 from warplens.counters.metrics import all_formulas
 from warplens.report.finding_text import format_evidence, format_finding
-from warplens.rules import Finding, Rule, findings, rules
+from warplens.rules import Finding, Rule, findings, program_rules, rules
 
 every_rule = pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule.fault)
 
 
 def test_the_folders_are_the_list() -> None:
-    files = sorted(path.stem for path in Path(warplens.rules.__path__[0]).glob("*/[!_]*.py"))
+    found = list(Path(warplens.rules.__path__[0]).glob("*/[!_]*.py"))
+    files = sorted(path.stem for path in found if path.parent.name != "program")
     assert [rule.fault for rule in rules()] == files
+    programs = sorted(path.stem for path in found if path.parent.name == "program")
+    assert [rule.fault for rule in program_rules()] == programs
     assert len(files) >= 26
 
 

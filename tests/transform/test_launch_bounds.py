@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from transform.proposals import changes_of, diffs, facts
+from warplens.transform import KernelSource
 from warplens.transform.launch_bounds import launch_bounds
 
 PLAIN = "__global__ void f(float* x) {\n  x[threadIdx.x] = 1;\n}\n"
@@ -25,3 +26,9 @@ def test_low_occupancy_asks_for_more_blocks_than_fit() -> None:
 
 def test_declared_bounds_stay() -> None:
     assert changes_of(launch_bounds, PLAIN.replace("void f", "void __launch_bounds__(64) f"), facts()) == []
+
+
+def test_bounds_may_stand_before_global() -> None:
+    bounded = f"__launch_bounds__(64) {PLAIN}"
+    assert changes_of(launch_bounds, bounded, facts()) == []
+    assert KernelSource(bounded, "f").parameters[0].name == "x"

@@ -92,7 +92,10 @@ def test_a_loop_that_does_not_declare_its_index(loop: str) -> None:
     assert text.endswith("    y[i] = x[i];\n  }\n}\n")
 
 
-@pytest.mark.parametrize(("name", "lanes"), [("f<float>", [4]), ("f<double>", [2]), ("f<char>", [4, 8]), ("f", [4])])
+@pytest.mark.parametrize(
+    ("name", "lanes"),
+    [("f<float>", [4]), ("f<double>", [2]), ("f<long long int>", [2]), ("f<char>", [4, 8]), ("f", [4])],
+)
 def test_the_width_depends_on_the_elements(name: str, lanes: list[int]) -> None:
     titles = [change.title for change in changes_of(wide_access, RETURN, facts(), name)]
     assert titles == [f"load and store {count} elements at once" for count in lanes]

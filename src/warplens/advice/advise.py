@@ -53,8 +53,8 @@ class Advice:
 
     @property
     def worth_it(self) -> bool:
-        """Whether it may gain more than the error of a predicted ratio."""
-        return self.gain is None or self.gain >= NOISE
+        """Whether it may gain more than the error of a predicted ratio; not where no upper bound is known."""
+        return self.gain is not None and self.gain >= NOISE
 
     def __str__(self) -> str:
         if self.gain is None:

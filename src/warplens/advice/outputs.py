@@ -40,7 +40,7 @@ def compare_outputs(
     """
     exact, differs = True, {}
     for name, before, after in zip(names, expected, found, strict=True):
-        if not isinstance(before, np.ndarray) or name in scratch:
+        if not isinstance(before, np.ndarray) or name in scratch or before is after:
             continue
         if np.array_equal(_bytes(before), _bytes(after)):
             continue

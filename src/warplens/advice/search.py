@@ -1,13 +1,16 @@
 """Search: executes what the transforms propose, keeps the change that gains most, and begins again with it.
 
-The slow part, executing and timing a version, is the caller's `evaluate`.  After the first round only transforms that
-gained something are tried again, and those that had nothing to propose before: a change may make another one possible.
+The slow part, executing and timing a version, is the caller's `evaluate`.  Where it has timed only a sample of a long
+launch, the fastest version is executed whole, and the next one only if that turns out wrong or no faster.
+
+After the first round only transforms that gained something are tried again, and those that had nothing to propose
+before: a change may make another one possible.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from warplens.advice.significance import NOISE
@@ -17,7 +20,9 @@ from warplens.transform._change import edited
 
 MOST_STEPS = 5
 
-Outcome: TypeAlias = Literal["equal", "no gain", "same code", "outputs differ", "not compiled", "fault", "not timed"]
+Outcome: TypeAlias = Literal[
+    "equal", "sampled", "no gain", "same code", "outputs differ", "not compiled", "fault", "not timed"
+]
 
 
 @dataclass(frozen=True)
@@ -36,6 +41,7 @@ class Version:
 class Evaluation:
     """A version that was executed.
 
+    outcome   "sampled": a part of it was timed, and outputs are not compared yet
     time_us   predicted, None where it has none;  counts: by metric name;  exact: whether outputs are equal bit for bit
     note      why it is not offered
     facts     of its launch, with the faults that the rules find in it
@@ -85,16 +91,20 @@ class Suggestion:
         return self.steps[-1].evaluation.time_us if self.steps else self.begin.time_us
 
 
-# Of a version: all changes that lead to it, the last one last, and the time that it has to stay below by NOISE.
+# Of a version: all changes that lead to it, the last one last, and the time that it has to stay below by NOISE; None:
+# it is executed whole.
 Evaluate: TypeAlias = Callable[[Version, tuple[Change, ...], float | None], Evaluation]
 Progress: TypeAlias = Callable[[str, int, int], None]
+# Why a change is not made there, "" where it can be.
+Refuse: TypeAlias = Callable[[KernelSource, Change, LaunchFacts], str]
 # Takes the versions that will be evaluated next: what can be done for all at once is done then.
 Prepare: TypeAlias = Callable[[Sequence[Version]], None]
 
 
 def search(
-    start: Version, kernel: str, evaluate: Evaluate, progress: Progress, prepare: Prepare = lambda versions: None
-) -> Suggestion:
+    start: Version, kernel: str, evaluate: Evaluate, progress: Progress, prepare: Prepare = lambda versions: None,
+    refuse: Refuse = lambda source, change, facts: "",
+) -> Suggestion:  # fmt: skip
     """kernel: its name in the source;  progress: called with what is tried, its number, and how many there are."""
     progress("the kernel as it is", 0, 1)
     begin = now = evaluate(start, (), None)
@@ -102,7 +112,8 @@ def search(
     wanted = {transform.name for transform in transforms()}
     known: set[Version] = {start}
     while len(steps) < MOST_STEPS:
-        changes = list(_proposals(version, kernel, now.facts, wanted, refused if not steps else []))
+        source = _parsed(version, kernel, refused)
+        changes = list(_proposals(source, now.facts, wanted, refuse, refused if not steps else []))
         candidates = {_applied(version, now, change): change for change in changes}
         prepare([after for after in candidates if after not in known])
         done = []
@@ -113,32 +124,52 @@ def search(
             progress(change.title, number, len(candidates))
             found = evaluate(after, (*(step.change for step in steps), change), now.time_us)
             done.append(Step(change, after, found, now.time_us, now.counts))
-        good = sorted((s for s in done if s.evaluation.outcome == "equal" and s.gain >= NOISE), key=lambda s: -s.gain)
-        best = good[0] if good else None
-        tried += [step for step in done if step is not best]
-        if best is None:
+        good = sorted((step for step in done if _gains(step)), key=lambda step: -step.gain)
+        others = [step for step in done if not _gains(step)]
+        while good and good[0].evaluation.outcome == "sampled":
+            progress(good[0].change.title, len(done) - 1, len(done))
+            changes = [*(step.change for step in steps), good[0].change]
+            whole = replace(good[0], evaluation=evaluate(good[0].after, tuple(changes), None))
+            if _gains(whole):
+                good[0] = whole
+            else:
+                del good[0]
+                others.append(whole)
+        tried += [*others, *good[1:]]
+        if not good:
             break
+        best = good[0]
         steps.append(best)
         version, now = best.after, best.evaluation
-        wanted -= {step.change.transform for step in done} - {step.change.transform for step in good}
+        wanted -= {step.change.transform for step in others} - {step.change.transform for step in good}
     return Suggestion(start, begin, tuple(steps), tuple(tried), tuple(dict.fromkeys(refused)))
 
 
-def _proposals(
-    version: Version, kernel: str, facts: LaunchFacts, wanted: set[str], refused: list[Refusal]
-) -> Iterator[Change]:
+def _gains(step: Step) -> bool:
+    return step.evaluation.outcome in ("equal", "sampled") and step.gain >= NOISE
+
+
+def _parsed(version: Version, kernel: str, refused: list[Refusal]) -> KernelSource | None:
     try:
-        source = KernelSource(version.text, kernel)
+        return KernelSource(version.text, kernel)
     except UsageError as error:
         refused.append(Refusal("", 0, str(error)))
-        return
-    for transform in transforms():
+        return None
+
+
+def _proposals(
+    source: KernelSource | None, facts: LaunchFacts, wanted: set[str], refuse: Refuse, refused: list[Refusal]
+) -> Iterator[Change]:
+    for transform in transforms() if source is not None else ():
         if transform.name in wanted:
+            assert source is not None
             for found in transform(source, facts):
-                if isinstance(found, Change):
-                    yield found
-                else:
+                if isinstance(found, Refusal):
                     refused.append(found)
+                elif reason := refuse(source, found, facts):
+                    refused.append(Refusal(found.transform, found.line, f"not tried: {found.title}: {reason}"))
+                else:
+                    yield found
 
 
 def _applied(version: Version, now: Evaluation, change: Change) -> Version:

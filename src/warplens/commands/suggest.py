@@ -9,60 +9,41 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from difflib import unified_diff
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from warplens.advice import (
-    NOISE,
-    RATIO_ERROR,
-    Advice,
-    Evaluation,
-    OutputComparison,
-    Step,
-    Suggestion,
-    Version,
-    advise,
-    compare_outputs,
-    search,
-)
-from warplens.advice.search import Outcome, Progress
+from warplens.advice import Advice, OutputComparison, Step, Suggestion, Version, advise, search
+from warplens.advice.search import Progress
 from warplens.api import Module, compile, read_source
 from warplens.commands.kernel_selection import is_source, kernel_of
+from warplens.commands.suggestion.kernel_view import difference, kernel_view
+from warplens.commands.suggestion.version_evaluator import (
+    Candidate,
+    SuggestRequest,
+    VersionEvaluator,
+    proven,
+    tolerant,
+)
 from warplens.commands.target import Target
 from warplens.core.run_options import RunOptions
-from warplens.errors import CompileError, KernelFault, UnsupportedInstruction, UsageError
+from warplens.errors import CompileError, KernelFault, UsageError
 from warplens.hardware import Gpu, Timing, time
 from warplens.launchspec.arguments import parse_argument
 from warplens.launchspec.launch_block import Size
 from warplens.launchspec.launch_block_edit import Sizes, divided, with_sizes
 from warplens.launchspec.pitched_array import Pitched
 from warplens.machine.gpu_choice import NONE
-from warplens.report.suggestion_view import ChangeView, FindingView, MeasuredView, RejectedView, SuggestionView
+from warplens.report.suggestion_view import MeasuredView, SuggestionView
 from warplens.rules import findings
 from warplens.run import Run
 from warplens.sass import disassemble_ahead
-from warplens.transform import Change, KernelSource, LaunchFacts
+from warplens.transform import KernelSource, LaunchFacts
 
-SAMPLE = 64  # blocks; its predicted time is that of the whole launch in the labs
-LONG = 20_000_000  # warp instructions: a fifth of a second
 OTHER_PLACE = 7919  # of random arguments: other numbers than at the launch's own places
-COUNTS = ("smsp__inst_executed.sum", "memory_l2_theoretical_sectors_global", "memory_l1_wavefronts_shared",
-          "smsp__inst_executed_op_branch.sum", "launch__registers_per_thread")  # fmt: skip
-
-
-@dataclass(frozen=True)
-class SuggestRequest:
-    """host: how to execute;  scratch: arrays whose content after the launch does not matter;  totals: arrays of which
-    only the sum of all elements matters"""
-
-    host: RunOptions
-    scratch: tuple[str, ...] = ()
-    totals: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -114,48 +95,27 @@ class Suggested:
     @property
     def view(self) -> SuggestionView:
         """For reports."""
-        found, prediction = self.suggestion, self.run.prediction
-        changes = [_change(step, self.fresh) for step in found.steps]
-        rejected = [RejectedView(step.change.title, step.change.line, _reason(step)) for step in found.tried]
-        return SuggestionView(
-            title=self.target.title,
-            gpu=self.target.machine.title,
-            before_us=found.begin.time_us,
-            low_us=prediction.low_us if prediction else None,
-            high_us=prediction.high_us if prediction else None,
-            after_us=found.time_us,
-            unpredicted=self.run.unpredicted,
-            findings=[FindingView(a.finding.fault, a.text, a.line, a.gain, a.worth_it) for a in self.findings],
-            changes=changes,
-            rejected=rejected,
-            refused=[RejectedView(refusal.transform, refusal.line, refusal.reason) for refusal in found.refused],
-            launch=", ".join(f"{key} {size}" for key, size in self.sizes.items()),
-            diff=self.diff() if changes else "",
-            noise=NOISE,
-            ratio_error=RATIO_ERROR,
-            measured=_measured(*self.measured) if self.measured else None,
-        )
+        launch = ", ".join(f"{key} {size}" for key, size in self.sizes.items())
+        fresh = f"on {VersionRunner.others} {self.fresh}" if self.fresh else ""
+        diff = self.diff() if self.suggestion.steps else ""
+        made = kernel_view(self.target.title, self.run, self.findings, self.suggestion, fresh, launch, diff)
+        return replace(made, measured=_measured(*self.measured)) if self.measured else made
 
     def diff(self) -> str:
         """Unified diff of the file."""
-        before, name = read_source(Path(self.target.file)), Path(self.target.file).name
-        lines = unified_diff(before.split("\n"), self.source.split("\n"), f"a/{name}", f"b/{name}", lineterm="", n=2)
-        return "\n".join(lines)
+        file = Path(self.target.file)
+        return difference(read_source(file), self.source, file.name)
 
 
-@dataclass
-class VersionRunner:
-    """Executes versions of one kernel.
+class VersionRunner(VersionEvaluator):
+    """Executes versions of a kernel with the launch that its file or the command line has.  modules: by source"""
 
-    known     machine code and launch of those before;  modules: by source
-    start     the run of the kernel as it is
-    """
+    others = "other random arrays"
 
-    target: Target
-    request: SuggestRequest
-    known: set[tuple[bytes, Sizes | None, Sizes | None]] = field(default_factory=set)
-    modules: dict[str, Module] = field(default_factory=dict)
-    start: Run = field(init=False)
+    def __init__(self, target: Target, request: SuggestRequest) -> None:
+        super().__init__(request)
+        self.target = target
+        self.modules: dict[str, Module] = {}
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -168,10 +128,20 @@ class VersionRunner:
             return tuple(parameter.name for parameter in declared)
         return tuple(label or f"argument {place}" for place, label in enumerate(self.target.labels, 1))
 
-    @cached_property
-    def original(self) -> tuple[Run, list[Any]]:
-        values = self.target.fresh_values()
-        return self.target.run_with(values, self.request.host), values
+    def as_it_is(self) -> Candidate:
+        return self.compiled_candidate(self.target)
+
+    def candidate(self, version: Version) -> Candidate:
+        return self.compiled_candidate(self.made(version))
+
+    def compiled_candidate(self, target: Target) -> Candidate:
+        def execute(host: RunOptions) -> tuple[Run, list[Any]]:
+            if host.sample is not None:
+                return target.run(host), []
+            values = target.fresh_values()
+            return target.run_with(values, host), values
+
+        return Candidate(target.kernel.kernel.code, execute)
 
     def made(self, version: Version) -> Target:
         """The kernel of a version.  CompileError."""
@@ -202,57 +172,9 @@ class VersionRunner:
                 modules.append(self.compiled(version.text))
         disassemble_ahead(module.cubin for module in modules)
 
-    def evaluate(self, version: Version, changes: tuple[Change, ...], limit_us: float | None) -> Evaluation:
-        if not changes:
-            run, _ = self.original
-            self.start = run.timed()
-            self.known.add((self.target.kernel.kernel.code, None, None))
-            return self.evaluated(self.start, self.target, exact=True)
-        unknown = LaunchFacts((1, 1, 1), (1, 1, 1))
-        try:
-            target = self.made(version)
-        except CompileError as error:
-            return Evaluation("not compiled", unknown, note=_first_line(error))
-        identity = target.kernel.kernel.code, version.grid, version.block
-        if identity in self.known:
-            return Evaluation("same code", unknown, note="same machine code as a version before")
-        self.known.add(identity)
-        try:
-            if limit_us and self.is_long:
-                quick = _time(target.run(replace(self.request.host, sample=SAMPLE)).timed())
-                if quick and quick > limit_us * (1 - NOISE):
-                    return Evaluation("no gain", unknown, quick)
-            values = self.target.fresh_values()
-            run = target.run_with(values, self.request.host)
-        except (KernelFault, UnsupportedInstruction, UsageError) as error:
-            return Evaluation("fault", unknown, note=_first_line(error))
-        compared = self.compared(self.original[1], values, _tolerant(changes))
-        if not compared.equal:
-            note = "; ".join(compared.differs.values())
-            if changes[-1].effect == "order":
-                flags = ", ".join(f"--scratch {name}" for name in compared.differs)
-                note += f"; if nobody reads it afterwards, add {flags}; if only its sum is used, --total instead"
-            return Evaluation("outputs differ", unknown, note=note)
-        return self.evaluated(run.timed(), target, compared.exact)
-
-    def evaluated(self, timed: Run, target: Target, exact: bool) -> Evaluation:
-        """Of a version whose outputs are right."""
-        outcome: Outcome = "equal" if timed.prediction else "not timed"
-        return Evaluation(
-            outcome, self.facts(timed, target), _time(timed), timed.unpredicted, exact, _counts(timed)
-        )  # fmt: skip
-
-    @property
-    def is_long(self) -> bool:
-        """Whether a sample of the blocks is timed before the whole launch is executed."""
-        return int(self.start.trace.executed.sum()) > LONG and self.start.launch.blocks > 4 * SAMPLE
-
-    def compared(self, expected: Sequence[Any], found: Sequence[Any], tolerant: bool) -> OutputComparison:
-        return compare_outputs(self.names, expected, found, tolerant, self.request.scratch, self.request.totals)
-
-    def facts(self, run: Run, target: Target) -> LaunchFacts:
+    def facts(self, run: Run) -> LaunchFacts:
         found = findings(run.subject)
-        values = dict(zip(self.names, target.arguments, strict=True))
+        values = dict(zip(self.names, self.target.arguments, strict=True))
         sizes = {name: value.bytes for name, value in values.items() if value.bytes}
         numbers = {name: v.source for name, v in values.items() if isinstance(v.source, int | float)}
         machine = run.machine
@@ -286,7 +208,7 @@ class VersionRunner:
         before, expected = self.other
         values = [value.copy() if isinstance(value, np.ndarray) else value for value in before]
         self.made(steps[-1].after).run_with(values, self.request.host)
-        return self.compared(expected, values, _tolerant([step.change for step in steps]))
+        return self.compared(expected, values, tolerant([step.change for step in steps]))
 
     def other_values(self) -> list[Any] | None:
         texts = self.target.flags.args or self.target.entry.args
@@ -317,63 +239,6 @@ def suggest(target: Target, request: SuggestRequest, progress: Progress) -> Sugg
     found, fresh = proven(runner, found)
     changed = runner.made(found.end) if found.steps else target
     return Suggested(target, runner.start, changed, tuple(advise(runner.start)), found, fresh)
-
-
-def proven(runner: VersionRunner, found: Suggestion) -> tuple[Suggestion, str]:
-    """Drops the last changes until outputs are equal on other random arrays too; and how equal they are."""
-    while found.steps:
-        *kept, last = found.steps
-        try:
-            compared = runner.on_other_inputs(found.steps)
-        except KernelFault as fault:
-            note = f"on other random arrays: {_first_line(fault)}"
-        else:
-            if compared is None:
-                return found, ""
-            if compared.equal:
-                return found, "equal bit for bit" if compared.exact else "equal within rounding"
-            note = "on other random arrays " + "; ".join(compared.differs.values())
-        wrong = replace(last, evaluation=replace(last.evaluation, outcome="outputs differ", note=note))
-        found = replace(found, steps=tuple(kept), tried=(wrong, *found.tried))
-    return found, ""
-
-
-def _change(step: Step, fresh: str) -> ChangeView:
-    outputs = "equal bit for bit" if step.evaluation.exact else "equal within rounding"
-    if fresh:
-        outputs += f"; on other random arrays {fresh}"
-    before, after = step.counts_before, step.evaluation.counts
-    counts = {name: (before[name], after[name]) for name in after if after[name] != before.get(name)}
-    return ChangeView(
-        step.change.title, step.change.transform, step.change.line, step.time_before_us or 0.0,
-        step.evaluation.time_us or 0.0, outputs, step.change.promise, counts,
-    )  # fmt: skip
-
-
-def _reason(step: Step) -> str:
-    """Why a change that was tried is not offered."""
-    if step.evaluation.outcome not in ("equal", "no gain"):
-        return step.evaluation.note
-    if step.gain >= NOISE:
-        return f"{step.gain:.0%} less time; not needed beside the changes above"
-    return "no measurable gain" if step.gain > -NOISE else f"{-step.gain:.0%} more time"
-
-
-def _time(run: Run) -> float | None:
-    return run.prediction.time_us if run.prediction else None
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).splitlines()[0]
-
-
-def _tolerant(changes: Sequence[Change]) -> bool:
-    """Whether floats may differ by rounding after these changes."""
-    return any(change.effect != "exact" for change in changes)
-
-
-def _counts(run: Run) -> dict[str, float]:
-    return {name: float(run.metrics[name].value) for name in COUNTS if name in run.metrics}
 
 
 def _short(size: Sizes) -> Size:

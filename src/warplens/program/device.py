@@ -15,6 +15,7 @@ from warplens.emulator.state.abi import CALL_STACK
 from warplens.errors import CubinError, KernelFault, UnsupportedInstruction, UsageError
 from warplens.machine import Machine
 from warplens.program.arena import Arena, ArenaMemory
+from warplens.program.launch_archive import LaunchArchive
 from warplens.program.launch_log import LaunchLog
 from warplens.program.launch_memo import LaunchMemo, Touched
 from warplens.program.launch_selection import LaunchSelection
@@ -32,9 +33,9 @@ from warplens.program.protocol import (
     NoticeKind,
     Status,
 )  # fmt: skip
-from warplens.program.saved_launch import SaveRequest, save
+from warplens.program.saved_launch import MOST_STACK, SaveRequest, save
 from warplens.program.time_prediction import MOST, MOST_GRIDS, TimePredictor
-from warplens.report.program_view import SavedFile
+from warplens.report.program_view import INTO, OUT_OF, WITHIN, SavedFile
 from warplens.run import Run
 
 FAULTS = {
@@ -50,8 +51,7 @@ FAULTS = {
     "UNALIGNED_BOX": Status.ILLEGAL_INSTRUCTION,
 }
 """What a program sees of a fault, by its kind; of the others, "unspecified launch failure"."""
-MOST_STACK = 1 << 19  # bytes a thread, as on a GPU
-COPIES = {1: "host to device", 2: "device to host", 3: "device to device", 5: "fill"}  # shim/copy.c
+COPIES = {1: INTO, 2: OUT_OF, 3: WITHIN, 5: "fill"}  # shim/copy.c
 Answer = tuple[int, bytes]
 
 
@@ -62,7 +62,8 @@ class Options:
     gpus        how many there are;  real_time: the program's clocks stay real
     budget      instructions that a warp may execute;  memo: launches that repeat others are answered from memory
     selection   which launches are counted;  saves: which are written to files;  checks: of --check
-    timeout     seconds after which the program is ended
+    timeout     seconds after which the program is ended;  archive: where the first launch of each kernel and shape goes
+    output      a file descriptor for what the program prints, which then reads nothing; None: ours
     """
 
     gpu: Machine
@@ -73,7 +74,9 @@ class Options:
     selection: LaunchSelection = field(default_factory=LaunchSelection)
     timeout: float | None = None
     saves: tuple[SaveRequest, ...] = ()
+    archive: LaunchArchive | None = None
     checks: tuple[str, ...] | None = None
+    output: int | None = None
 
 
 class Device:
@@ -88,7 +91,7 @@ class Device:
         self._answers: dict[int, bytes] = {}  # by number in the log
         self.modules: dict[int, LoadedModule] = {}
         self.functions: dict[int, LoadedFunction] = {}
-        self.saves = options.saves
+        self.saves, self.archive = options.saves, options.archive
         self.stack_bytes = CALL_STACK
         self.banned = False  # after a fault nothing is executed any more
 
@@ -117,7 +120,7 @@ class Device:
             case NoticeKind.REPEATED:
                 self.log.repeated(self.process, notice.detail)
             case NoticeKind.COPIED if notice.detail in COPIES:
-                self.log.copied(self.process, COPIES[notice.detail], notice.size, notice.more)
+                self.log.copied(self.process, COPIES[notice.detail], notice.size, notice.more, bool(notice.address))
             case NoticeKind.TIMED:
                 place = self.process, 0 if notice.size & 1 else notice.detail, notice.size >> 1
                 self.log.timed(place, notice.address, notice.more)
@@ -199,6 +202,8 @@ class Device:
         kernel, launch = configuration.kernel, configuration.launch
         key = configuration, message.parameters
         wanted = [save for save in self.saves if save.next(function.name)]
+        if self.archive is not None:
+            wanted += self.archive.requests(function.name, launch)
         before = self.memo.before(key)
         selector = self.log.selector
         selected = selector.selects(function.name, launch)

@@ -9,6 +9,7 @@ from warplens.machine import Machine, machine
 from warplens.machine.link_time import within
 from warplens.program import arena
 from warplens.program.protocol import GREETING
+from warplens.report.program_view import LINK_OF
 
 COUNT = 160
 # Gigabytes of device memory: NVIDIA's product pages.  Others are taken to have 16.
@@ -16,7 +17,6 @@ MEMORY = {
     "a10": 24, "a100": 80, "b200": 180, "h100": 80, "h200": 141, "l4": 24, "l40s": 48, "rtx3080": 10, "rtx3090": 24,
     "rtx4090": 24, "rtx5090": 32, "t4": 16,
 }  # fmt: skip
-LINK_OF = "h200"  # whose link to the host is taken for a GPU of which it is not described
 ACCESS_WINDOW = 1 << 27  # bytes of an access policy window; with three quarters of L2 for it, as an A100 has
 BUS_BITS = 384  # any: with it a program finds the bandwidth, 2 x clock x bits / 8
 FLAGS = (

@@ -103,13 +103,18 @@ class LaunchLog:
         self._launches += 1
         self._last[process] = done.work, 0, counted
 
-    def copied(self, process: int, direction: str, size: int, nanoseconds: int) -> None:
+    def copied(self, process: int, direction: str, size: int, nanoseconds: int, pageable: bool = False) -> None:
+        """pageable: over the link, with memory of the host that is not page-locked"""
         transfer = self.view.transfers.get(direction)
         if transfer is None:
             transfer = self.view.transfers[direction] = Transfer()
         transfer.copies += 1
         transfer.size += size
         transfer.time_us += nanoseconds / 1000
+        if pageable:
+            transfer.pageable += 1
+            transfer.pageable_size += size
+            transfer.pageable_us += nanoseconds / 1000
         work = self._copies.get(direction)
         if work is None:
             made = Work(FILL if direction == FILLS else COPY, direction)

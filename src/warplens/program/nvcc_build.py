@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -63,14 +64,93 @@ def build(sources: Sequence[str], output: str, arch: str, options: Sequence[str]
         raise UsageError(f"cannot write {output}: {error.strerror}") from None
 
 
-def _made(sources: Sequence[str], arch: str, options: Sequence[str]) -> tuple[bytes, str]:
-    """The program, and its key in the cache."""
+def project_files(sources: Sequence[str], arch: str, options: Sequence[str]) -> dict[str, list[str]]:
+    """Of each file that is compiled the files that it is made of, but for those of the system; absolute names.
+
+    UsageError, CompileError as executable().
+    """
+    command = _command(sources, arch, options)
+    toolkit = Path(command[0]).resolve().parent.parent
+    headers = {toolkit / "include", toolkit / "targets"}
+    found = {}
+    for source in sources:
+        files = map(os.path.abspath, [source, *_includes(command, [source])])
+        own = (file for file in files if not headers & {*Path(file).resolve().parents})
+        found[os.path.abspath(source)] = list(dict.fromkeys(own))
+    return found
+
+
+@contextmanager
+def changed_program(
+    sources: Sequence[str], texts: Mapping[str, bytes], arch: str, options: Sequence[str]
+) -> Iterator[Path]:
+    """Context manager: the program made of these texts, by absolute file name, in place of what is in the files.
+
+    CompileError with nvcc's output.
+    """
+    with _copied(sources, texts, arch, options) as (command, files, folder):
+        made = folder / Path(sources[0]).stem
+        _run([*command, "-o", str(made), *files])
+        yield made
+
+
+def machine_code(source: str, texts: Mapping[str, bytes], arch: str, options: Sequence[str]) -> bytes:
+    """The cubin of one file with these texts in place of what is in the files; kept by content in the cache.
+
+    CompileError with nvcc's output.
+    """
+    version = _run([*nvcc_command()[:1], "--version"])
+    contents = (part for name in sorted(texts) for part in (name, texts[name]))
+    key = disk_cache.key("nvcc cubin", version, arch, *options, source, *contents)
+
+    def compiled() -> bytes:
+        with _copied([source], texts, arch, options) as (command, files, folder):
+            made = folder / "code.cubin"
+            _run([*command, "-cubin", "-o", str(made), *files])
+            return made.read_bytes()
+
+    return disk_cache.remember("nvcc", key, compiled)
+
+
+@contextmanager
+def _copied(
+    sources: Sequence[str], texts: Mapping[str, bytes], arch: str, options: Sequence[str]
+) -> Iterator[tuple[list[str], list[str], Path]]:
+    """nvcc's command, the names of copies of the sources, and a folder; each copy has its own name below the folder."""
+    with tempfile.TemporaryDirectory(prefix="warplens-") as folder:
+        for name, text in texts.items():
+            place = Path(folder + name)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(text)
+        command = _command(sources, arch, list(_with_copies(options, folder)))
+        yield command, [folder + os.path.abspath(source) for source in sources], Path(folder)
+
+
+def _with_copies(options: Sequence[str], folder: str) -> Iterator[str]:
+    """Options in which each folder that is searched has its copy before it."""
+    words = iter(options)
+    for word in words:
+        name = word.removeprefix("-I") if word.startswith("-I") else None
+        if word == "-I":
+            name = next(words, "")
+        if name is None:
+            yield word
+        else:
+            yield from (f"-I{folder}{os.path.abspath(name)}", f"-I{os.path.abspath(name)}")
+
+
+def _command(sources: Sequence[str], arch: str, options: Sequence[str]) -> list[str]:
     for source in sources:
         if not Path(source).is_file():
             raise UsageError(f"no such file: {source}")
     own = [] if any(ARCHITECTURE.fullmatch(option) for option in options) else [f"-arch={arch}"]
     headers = [f"-I{folder}" for folder in cutlass_headers()[0]]
-    return _built([*nvcc_command(), *own, "-lineinfo", *options, *headers], sources)
+    return [*nvcc_command(), *own, "-lineinfo", *options, *headers]
+
+
+def _made(sources: Sequence[str], arch: str, options: Sequence[str]) -> tuple[bytes, str]:
+    """The program, and its key in the cache."""
+    return _built(_command(sources, arch, options), sources)
 
 
 def _built(command: list[str], sources: Sequence[str]) -> tuple[bytes, str]:

@@ -12,7 +12,7 @@ import os
 import tempfile
 import zipfile
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -22,22 +22,26 @@ from numpy.typing import NDArray
 
 from warplens.api import Module
 from warplens.compiler import read_cubin
+from warplens.core.device_variables import CONSTANT_BANK
 from warplens.core.hazard import checks_of
 from warplens.core.kernel_name import base_name
 from warplens.core.launch import Launch
 from warplens.core.run_options import USUAL, RunOptions
 from warplens.core.texture_descriptor import FIELDS
-from warplens.emulator import DEFAULT_BUDGET, LaunchRequest, available_threads
+from warplens.emulator import DEFAULT_BUDGET, LaunchRequest, available_threads, provided
 from warplens.emulator import run as execute
 from warplens.emulator.memory.buffer_pool import address, aligned
 from warplens.emulator.memory.device_memory import Allocation, DeviceMemory
+from warplens.emulator.state.abi import CALL_STACK
 from warplens.errors import CubinError, UsageError
-from warplens.kernel import LaunchableKernel, Progress
+from warplens.kernel import LaunchableKernel, Progress, address_bank
 from warplens.machine import Machine
 from warplens.program.arena import Arena, ArenaMemory
 from warplens.run import Run
 
 FORMAT, VERSION = "warplens launch", 1
+ADDRESS_BANK = 4  # of addresses of functions and variables
+MOST_STACK = 1 << 19  # bytes a thread, as on a GPU
 Bytes = NDArray[np.uint8]
 
 
@@ -82,10 +86,11 @@ def save(file: str, request: LaunchRequest, module: bytes, title: str, program: 
         "format": FORMAT, "version": VERSION, "kernel": kernel.name, "title": title, "program": program,
         "gpu": gpu.key, "grid": launch.grid, "block": launch.block, "shared": launch.shared,
         "cooperative": launch.cooperative, "cluster": kernel.cluster, "banks": sorted(request.banks),
+        "stack": request.stack_bytes,
         "allocations": [
             {
                 "name": a.name, "address": a.address, "size": a.size, "slack": a.slack,
-                "kept": n in touched and n not in memory.blank,
+                "kept": n in touched and n not in memory.blank, "touched": n in touched,
             }
             for n, a in enumerate(memory.allocations)
         ],
@@ -127,6 +132,7 @@ class SavedLaunch:
     """Saved launch, as read from its file: a kernel to be explained, on a GPU.
 
     title, machine, machine_from   as of a Target (commands/target.py)
+    code   its module, where that is read already
     """
 
     file: str
@@ -134,6 +140,7 @@ class SavedLaunch:
     arrays: dict[str, Bytes] = field(repr=False)
     machine: Machine
     machine_from: str
+    code: Module | None = field(default=None, repr=False)
 
     @property
     def title(self) -> str:
@@ -147,11 +154,44 @@ class SavedLaunch:
     @cached_property
     def kernel(self) -> LaunchableKernel:
         try:
-            module = Module(read_cubin(self.arrays["module"].tobytes()), {})
+            module = self.code or Module(read_cubin(self.arrays["module"].tobytes()), {})
         except CubinError as error:
             raise UsageError(f"{self.file} is damaged: {error}") from None
         kernel, cluster = module[self.header["kernel"]], _size(self.header["cluster"])
         return kernel if cluster == kernel.kernel.cluster else kernel.in_clusters(cluster)
+
+    def with_code(self, module: Module, launch: Launch) -> SavedLaunch:
+        """The same with other machine code of the kernel, and another grid and block.
+
+        UsageError where the code has no such kernel, or variables at other places: they have addresses and values.
+        """
+        symbol, before = self.header["kernel"], self.kernel
+        if symbol not in module.cubin.kernels:
+            raise UsageError(f"the changed code has no kernel {symbol}")
+        places = [(cubin.globals, cubin.constants) for cubin in (before.cubin, module.cubin)]
+        if places[0] != places[1]:
+            raise UsageError("the changed code has other variables, or has them at other places")
+        made, banks = module.cubin.kernels[symbol], {}
+        if made.relocations:
+            banks[ADDRESS_BANK] = _bytes(address_bank(made, {**provided(), **self._addresses, **made.functions}))
+        if CONSTANT_BANK in self.header["banks"]:
+            banks[CONSTANT_BANK] = self.arrays[f"bank_{CONSTANT_BANK}"]
+        header = self.header | {"grid": launch.grid, "block": launch.block, "banks": sorted(banks)}
+        arrays = {name: array for name, array in self.arrays.items() if not name.startswith("bank_")}
+        arrays |= {"module": _bytes(module.cubin.data)} | {f"bank_{n}": data for n, data in banks.items()}
+        return replace(self, header=header, arrays=arrays, code=module)
+
+    @property
+    def _addresses(self) -> dict[str, int]:
+        """Of the functions and variables that the kernel names, as they were in its launch."""
+        bank = self.arrays.get(f"bank_{ADDRESS_BANK}")
+        if bank is None:
+            return {}
+        relocations = self.kernel.kernel.relocations
+        words = {r.symbol: int(bank[r.offset : r.offset + 8].view("<u8")[0]) - r.addend for r in relocations}
+        known = {**self.kernel.cubin.globals}
+        start = next((at - known[name].offset for name, at in words.items() if name in known), 0)
+        return words | ({name: start + place.offset for name, place in known.items()} if start else {})
 
     def memory(self) -> DeviceMemory:
         """Device memory as it was before the launch, of its own."""
@@ -170,17 +210,26 @@ class SavedLaunch:
         arena.close()
         return memory
 
-    def run(self, host: RunOptions = USUAL, progress: Progress | None = None, check: tuple[str, ...] = ()) -> Run:
-        """Executes it.  UsageError where the GPU refuses it, KernelFault from the kernel itself."""
+    def run(
+        self, host: RunOptions = USUAL, progress: Progress | None = None, check: tuple[str, ...] = (),
+        results: dict[int, Bytes] | None = None,
+    ) -> Run:  # fmt: skip
+        """Executes it.  UsageError where the GPU refuses it, KernelFault from the kernel itself.
+
+        results   gets what the allocations that it has changed hold afterwards, by address
+        """
         kernel, launch, memory = self.kernel, self.launch, self.memory()
         kernel.check(launch, self.machine)
         banks = {int(number): self.arrays[f"bank_{number}"].tobytes() for number in self.header["banks"]}
         request = LaunchRequest(
             kernel.kernel, kernel.program, launch, self.arrays["parameters"].tobytes(), memory, banks,
-            self.machine.multiprocessors, host.budget or DEFAULT_BUDGET,
+            self.machine.multiprocessors, host.budget or DEFAULT_BUDGET, int(self.header.get("stack", CALL_STACK)),
         )  # fmt: skip
         checks, threads = checks_of(check), host.threads or available_threads()
         counted = execute(request, threads=threads, progress=progress, checks=checks, sample=host.sample)
+        if results is not None:
+            changed = [memory.allocations[number] for number in memory.written]
+            results.update({one.address: one.data.copy() for one in changed})
         memory.again(whole=host.sample is None)
         inputs = (memory.read - memory.written) or memory.read
         input_bytes = sum(memory.allocations[number].size for number in inputs)
@@ -221,6 +270,8 @@ def _check(header: dict[str, Any], arrays: dict[str, Bytes]) -> None:
         wrong |= not (isinstance(entry["address"], int) and isinstance(entry["size"], int))
         wrong |= entry["address"] < end or entry["size"] < 0 or not isinstance(entry["name"], str)
         end = entry["address"] + entry["size"]
+    stack = header.get("stack", CALL_STACK)
+    wrong |= not isinstance(stack, int) or not 0 <= stack <= MOST_STACK
     for name in ("kernel", "title", "program", "gpu"):
         wrong |= not isinstance(header[name], str)
     for name in ("grid", "block", "cluster"):

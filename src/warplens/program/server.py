@@ -21,7 +21,7 @@ from pathlib import Path
 
 from warplens.errors import TimeLimitReached, WarplensError
 from warplens.program.device import Device, Options
-from warplens.program.device_attributes import LINK_OF, greeting
+from warplens.program.device_attributes import greeting
 from warplens.program.launch_log import LaunchLog
 from warplens.program.process.child_process import nothing_left, start
 from warplens.program.process.executable_file import stripped, why_not_counted
@@ -41,7 +41,7 @@ from warplens.program.protocol import (
 )
 from warplens.program.shim_library import library
 from warplens.program.tensor_maps import encoded
-from warplens.report.program_view import ProgramView
+from warplens.report.program_view import LINK_OF, ProgramView
 
 SIGNALLED = 128  # a shell adds this to the signal that ended a program
 TIMED_OUT = 124  # as of timeout(1)
@@ -70,7 +70,7 @@ def serve(command: Sequence[str], options: Options, view: ProgramView | None = N
     view.running = "compiling the library that answers CUDA's calls"
     with library() as folder, Server(options, log) as server, nothing_left():
         view.running = ""
-        child = start(command, folder, server.name)
+        child = start(command, folder, server.name, options.output)
         try:
             with time_limit(options.timeout):
                 code = server.run_until_end_of(child)

@@ -12,6 +12,7 @@ from typing import Any
 from warplens.core.cubin import SourceLine
 from warplens.counters.access_table import MemoryRow
 from warplens.report.launch_view import LaunchView
+from warplens.report.prediction_view import in_bytes, spoken
 from warplens.report.wording import RESOURCES, count, decimal, percent
 from warplens.rules import Finding
 from warplens.rules.instructions import (
@@ -46,6 +47,8 @@ from warplens.rules.memory import (
     uncoalesced_access,
     unused_bytes,
 )
+from warplens.rules.program.pageable_transfers import PageableEvidence
+from warplens.rules.program.serial_transfers import SerialEvidence
 
 
 def format_finding(finding: Finding, subject: LaunchView) -> str:
@@ -265,3 +268,34 @@ def plural(row: MemoryRow) -> str:
     """ "global loads" for the row "Global Load"."""
     name = row.name.lower()
     return "copies " + name if " to " in name or " from " in name else name + "s"
+
+
+def format_program_finding(finding: Finding) -> str:
+    """Fault, numbers and advice, and what it may save of the program's time on the GPU."""
+    most = f"at most {percent(finding.weight)} less time on the GPU and the link"
+    return f"{format_program_evidence(finding.evidence)}; {most}"
+
+
+@singledispatch
+def format_program_evidence(evidence: Any) -> str:
+    raise TypeError(f"no text for the evidence {type(evidence).__name__}")
+
+
+@format_program_evidence.register
+def _(evidence: PageableEvidence) -> str:
+    share = percent(evidence.time_us / evidence.busy_us)
+    return (
+        f"pageable transfers: {evidence.copies:,} from or to ordinary memory, {in_bytes(evidence.size)} in all, take "
+        f"{spoken(evidence.time_us)}, {share} of the time; page-locked (cudaMallocHost, cudaHostRegister) "
+        f"{spoken(evidence.pinned_us)}, without what locking takes"
+    )
+
+
+@format_program_evidence.register
+def _(evidence: SerialEvidence) -> str:
+    beside = f" beside {', '.join(evidence.kernels)}" if evidence.kernels else ""
+    return (
+        f"serial transfers: copies of {spoken(evidence.into_us)} into the GPU and {spoken(evidence.out_of_us)} out of "
+        f"it wait for each other and for {spoken(evidence.work_us)} of work; in chunks on several streams, page-locked"
+        f"{beside}, all could take {spoken(evidence.overlapped_us)}"
+    )

@@ -8,10 +8,13 @@ from dataclasses import dataclass, field
 from warplens.core.hazard import Severity
 from warplens.core.launch import Launch
 from warplens.core.metric import Metric
-from warplens.machine import Machine
+from warplens.machine import Machine, machine
 from warplens.report.launch_view import LaunchView
-from warplens.report.timeline import Timeline
+from warplens.report.timeline import COPY, KERNEL, Timeline, Work
+from warplens.rules import Finding, LinkCopies, ProgramActivity, program_findings
 
+INTO, OUT_OF, WITHIN = "host to device", "device to host", "device to device"  # directions of copies
+LINK_OF = "h200"  # whose link to the host is taken for a GPU of which it is not described
 PURPOSE = (
     "warplens analyses and predicts kernels for NVIDIA GPUs; it is no way to use CUDA programs without one.  "
     "Every time of the GPU that the program printed is a prediction."
@@ -84,11 +87,17 @@ class SavedFile:
 
 @dataclass
 class Transfer:
-    """Transfer: copies of one direction, or fills."""
+    """Transfer: copies of one direction, or fills.
+
+    pageable, pageable_size, pageable_us   of those whose memory on the host is not page-locked
+    """
 
     copies: int = 0
     size: int = 0
     time_us: float = 0.0
+    pageable: int = 0
+    pageable_size: int = 0
+    pageable_us: float = 0.0
 
 
 @dataclass
@@ -131,6 +140,31 @@ class ProgramView:
     def uncounted(self) -> int:
         """Launches executed without counters."""
         return sum(group.uncounted for group in self.groups)
+
+    @property
+    def activity(self) -> ProgramActivity | None:
+        """What rules read; None where no link to a host is known."""
+        link = self.machine.host_link or machine(LINK_OF).host_link
+        if link is None:
+            return None
+        timeline = self.timeline
+        kernels: dict[str, float] = {}
+        for group in self.groups:
+            kernels[group.kernel] = kernels.get(group.kernel, 0.0) + group.time_us
+        into, out_of = (self._link_copies(direction) for direction in (INTO, OUT_OF))
+        work, _ = timeline.spans(lambda one: one.kind == KERNEL or one == Work(COPY, WITHIN))
+        return ProgramActivity(link, into, out_of, work, kernels, timeline.busy() / 1000)
+
+    def _link_copies(self, direction: str) -> LinkCopies:
+        spans, sizes = self.timeline.spans(lambda work: work == Work(COPY, direction))
+        found = self.transfers.get(direction, Transfer())
+        return LinkCopies(found.pageable, found.pageable_size, found.pageable_us, spans, sizes)
+
+    @property
+    def advice(self) -> list[Finding]:
+        """What rules find in the program as a whole, heaviest first."""
+        activity = self.activity
+        return program_findings(activity) if activity else []
 
     @property
     def failed_check(self) -> bool:

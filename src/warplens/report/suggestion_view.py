@@ -9,7 +9,7 @@ from dataclasses import dataclass
 @dataclass(frozen=True)
 class FindingView:
     """text: the finding in a sentence;  line: of the source or None;  gain: upper bound as a share of the time, None
-    where it is not known;  worth_it: whether that is more than the error of a predicted ratio"""
+    where it is not known;  worth_it: whether that is known to be more than the error of a predicted ratio"""
 
     fault: str
     text: str
@@ -81,3 +81,43 @@ class SuggestionView:
     noise: float
     ratio_error: float
     measured: MeasuredView | None = None
+
+
+@dataclass(frozen=True)
+class ProgramKernelView:
+    """A kernel of a program: its predicted time in all launches together, as it is and with all changes.
+
+    suggestion   what the search found, None where there was none, for this reason
+    """
+
+    kernel: str
+    launches: int
+    before_us: float
+    after_us: float
+    suggestion: SuggestionView | None
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class ProgramSuggestionView:
+    """Of a whole program.
+
+    before_us, after_us   predicted, of all its kernels together
+    exit_code    of the program, of both versions;  output: how what they print compares, in words
+    kernels      heaviest first;  findings: of the program as a whole
+    diff         of all files
+    """
+
+    command: str
+    gpu: str
+    before_us: float
+    after_us: float
+    exit_code: int
+    output: str
+    kernels: Sequence[ProgramKernelView]
+    findings: Sequence[str]
+    diff: str
+
+    @property
+    def changed(self) -> bool:
+        return bool(self.diff)

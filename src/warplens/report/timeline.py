@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -105,6 +105,12 @@ class Timeline:
     def _intervals(self, chosen: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         starts, durations = np.asarray(self.start)[chosen], np.asarray(self.duration)[chosen]
         return starts, starts + durations
+
+    def spans(self, wanted: Callable[[Work], bool]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Rows of begin and end of the work that is wanted, and its bytes."""
+        works = np.array([wanted(work) for work in self.works], bool)
+        chosen = works[np.asarray(self.work, np.intp)] if len(self) else np.zeros(0, bool)
+        return np.stack(self._intervals(chosen), axis=1), np.asarray(self.size, np.int64)[chosen]
 
     def buckets(self, track: int, count: int) -> NDArray[np.float64]:
         """Of each kind (KINDS) the nanoseconds in each of `count` equal parts of the whole time."""

@@ -1,4 +1,5 @@
-"""Rules: one file a fault, named after it; the folders memory/, instructions/ and launch/ are the list.
+"""Rules: one file a fault, named after it; the folders memory/, instructions/ and launch/ are the list, and program/
+that of a whole program's.
 
 In: a counted launch (`CountedLaunch`: program, trace, metrics, occupancy).
 Out: `Finding`s as data: fault, weight, source line, evidence numbers; heaviest first.
@@ -15,17 +16,41 @@ from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
+from typing import Any
 
 from warplens.rules._counted_launch import CountedLaunch
+from warplens.rules._program_activity import LinkCopies, ProgramActivity, WholeProgramRule
 from warplens.rules._rule import Finding, Rule
 
-__all__ = ["CountedLaunch", "Finding", "Rule", "findings", "rules"]
+__all__ = [
+    "CountedLaunch",
+    "Finding",
+    "LinkCopies",
+    "ProgramActivity",
+    "Rule",
+    "WholeProgramRule",
+    "findings",
+    "program_findings",
+    "program_rules",
+    "rules",
+]
+PROGRAM = "program"  # the folder of rules on whole programs
 
 
 @cache
 def rules() -> tuple[Rule, ...]:
-    """Of every file in the folders here, in order of their names."""
-    return tuple(getattr(import_module(f"{__name__}.{folder}.{name}"), name) for name, folder in sorted(_files()))
+    """Of every file in the folders of launches, in order of their names."""
+    return tuple(_loaded(name, folder) for name, folder in sorted(_files()) if folder != PROGRAM)
+
+
+@cache
+def program_rules() -> tuple[WholeProgramRule, ...]:
+    """Of every file in program/, in order of their names."""
+    return tuple(_loaded(name, folder) for name, folder in sorted(_files()) if folder == PROGRAM)
+
+
+def _loaded(name: str, folder: str) -> Any:
+    return getattr(import_module(f"{__name__}.{folder}.{name}"), name)
 
 
 def _files() -> Iterator[tuple[str, str]]:
@@ -39,4 +64,10 @@ def _files() -> Iterator[tuple[str, str]]:
 def findings(launch: CountedLaunch) -> list[Finding]:
     """What the rules find in a launch, heaviest first."""
     found = [finding for rule in rules() if (finding := rule(launch))]
+    return sorted(found, key=lambda finding: -finding.weight)
+
+
+def program_findings(program: ProgramActivity) -> list[Finding]:
+    """What the rules find in a whole program, heaviest first."""
+    found = [finding for rule in program_rules() if (finding := rule(program))]
     return sorted(found, key=lambda finding: -finding.weight)

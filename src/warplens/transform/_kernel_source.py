@@ -16,7 +16,9 @@ ELEMENT_BYTES = {
     "char": 1, "signed char": 1, "unsigned char": 1, "bool": 1, "int8_t": 1, "uint8_t": 1, "short": 2,
     "unsigned short": 2, "int16_t": 2, "uint16_t": 2, "half": 2, "__half": 2, "__nv_bfloat16": 2, "int": 4,
     "unsigned": 4, "unsigned int": 4, "float": 4, "int32_t": 4, "uint32_t": 4, "long long": 8, "double": 8,
-    "unsigned long long": 8, "int64_t": 8, "uint64_t": 8, "size_t": 8,
+    "unsigned long long": 8, "int64_t": 8, "uint64_t": 8, "size_t": 8, "short int": 2, "unsigned short int": 2,
+    "signed int": 4, "long": 8, "long int": 8, "unsigned long": 8, "unsigned long int": 8, "long long int": 8,
+    "unsigned long long int": 8,
 }  # fmt: skip
 FLOATS = ("half", "__half", "__nv_bfloat16", "float", "double")
 INTEGERS = ELEMENT_BYTES.keys() - set(FLOATS)
@@ -93,7 +95,9 @@ class KernelSource:
     def _is_kernel(self, node: Node) -> bool:
         declarator = self.declarator(node)
         called = declarator and declarator.child_by_field_name("declarator")
-        return called is not None and self[called] == self.name and "__global__" in self[node].split("(")[0]
+        if called is None or self[called] != self.name:
+            return False
+        return "__global__" in self.data[node.start_byte : called.start_byte].decode().split()
 
     @staticmethod
     def declarator(function: Node) -> Node | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import pytest
@@ -15,8 +16,16 @@ from warplens.counters.comparison import compare
 from warplens.machine import machine
 from warplens.report.html import comparison_page, program_page, suggestion_page
 from warplens.report.program_view import LaunchGroup, ProgramView, Transfer
-from warplens.report.suggestion_view import ChangeView, FindingView, RejectedView, SuggestionView
-from warplens.report.terminal import comparison_report
+from warplens.report.suggestion_view import (
+    ChangeView,
+    FindingView,
+    ProgramKernelView,
+    ProgramSuggestionView,
+    RejectedView,
+    SuggestionView,
+)
+from warplens.report.terminal import comparison_report, program_suggestion_report
+from warplens.report.terminal.console_layout import console
 from warplens.report.timeline import Timeline, Track, Work
 
 
@@ -57,6 +66,37 @@ def test_a_suggestion_has_its_changes_with_the_difference_of_the_source() -> Non
     assert "unroll by 4 34 no measurable gain" in text
     assert "The launch changes: grid n / 2" in text
     assert "at most 50 % less time without it bank_conflicts" in text
+
+
+def suggested_program() -> ProgramSuggestionView:
+    changed = ProgramKernelView("k<1>", 3, 240.0, 120.0, suggestion())
+    other = ProgramKernelView("init", 1, 60.0, 60.0, None, "its definition is in none of the program's files")
+    return ProgramSuggestionView(
+        "main.cu 5", "NVIDIA H200 SXM", 300.0, 180.0, 0, "the changed program prints the same", [changed, other],
+        ["pageable transfers: 1"], suggestion().diff,
+    )  # fmt: skip
+
+
+def test_a_suggested_program_has_its_kernels_and_the_difference_of_its_files_once() -> None:
+    page = suggestion_page.program_page(suggested_program(), [subject_of("nccopy")])
+    text = words(page)
+    assert "main.cu 5 on NVIDIA H200 SXM: kernels 300 µs predicted, 180 µs after 1 change (40 % less)" in text
+    assert "Exit code 0; the changed program prints the same." in text
+    assert "k<1> 3 240 µs 80 % 120 µs 50 %" in text
+    assert "init: not changed: its definition is in none of the program's files" in text
+    assert page.count("-float a&lt;b;") == 1
+
+
+def test_the_same_in_a_terminal_and_in_few_sentences() -> None:
+    out = io.StringIO()
+    program_suggestion_report.show(suggested_program(), console(out))
+    shown = " ".join(out.getvalue().split())
+    assert shown.count("-float a<b;") == 1
+    assert shown.count("Times are predicted") == 1
+    assert "pageable transfers: 1" in shown
+    brief = program_suggestion_report.brief(suggested_program()).split("\n")
+    assert len(brief) <= program_suggestion_report.MOST_SENTENCES
+    assert brief[-1].startswith("Times are predicted")
 
 
 def program() -> ProgramView:

@@ -20,8 +20,13 @@ PATIENCE_SECONDS = 2.0  # for a program to end when it is asked to
 POLL_SECONDS = 0.02
 
 
-def start(command: Sequence[str], folder: Path, server: str) -> subprocess.Popen[bytes]:
-    """The program, with the library in this folder before all others.  UsageError if it cannot be started."""
+def start(
+    command: Sequence[str], folder: Path, server: str, output: int | None = None
+) -> subprocess.Popen[bytes]:  # fmt: skip
+    """The program, with the library in this folder before all others.  UsageError if it cannot be started.
+
+    output   a file descriptor for all that it prints; it then reads nothing
+    """
     paths = [str(folder), *filter(None, [os.environ.get("LD_LIBRARY_PATH")])]
     preloaded = [str(folder / NAMES[0]), *filter(None, [os.environ.get("LD_PRELOAD")])]
     environment = os.environ | {
@@ -35,7 +40,10 @@ def start(command: Sequence[str], folder: Path, server: str) -> subprocess.Popen
     if reason := why_not_started(command[0]):
         raise UsageError(f"cannot run {command[0]}: {reason}")
     try:
-        return subprocess.Popen(command, env=environment, preexec_fn=end_with_parent)
+        source = None if output is None else subprocess.DEVNULL
+        return subprocess.Popen(
+            command, env=environment, preexec_fn=end_with_parent, stdin=source, stdout=output, stderr=output
+        )
     except OSError as error:
         raise UsageError(f"cannot run {command[0]}: {error.strerror}") from None
 

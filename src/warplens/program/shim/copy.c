@@ -109,7 +109,8 @@ CUresult copy_rows(const struct rows *r, enum copy_kind kind, CUstream stream, i
     int peers = kind == DEVICE_TO_DEVICE && between_devices(r->to, r->from);
     int64_t duration = kind == HOST_TO_HOST ? 0 : duration_of(peers ? DEVICE_TO_HOST : kind, pinned, bytes);
     enum engine engine = kind == HOST_TO_DEVICE ? COPY_IN : peers || kind == DEVICE_TO_HOST ? COPY_OUT : ANY_ENGINE;
-    notify(COPIED, kind, 0, bytes, duration);
+    int pageable = !pinned && (kind == HOST_TO_DEVICE || kind == DEVICE_TO_HOST);
+    notify(COPIED, kind, pageable, bytes, duration);
     int64_t end = queue_work(stream, engine, 0, duration);
     if (reachable(r->to))
         note_written((uint64_t)r->to, written);

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from warplens.report.finding_text import format_program_finding
 from warplens.report.html import summary_page
 from warplens.report.html.launch_page import Figure
 from warplens.report.html.summary_page import PageTable, Summary, SummaryPart
@@ -60,6 +61,8 @@ def _parts(view: ProgramView) -> Iterator[SummaryPart]:
         ]
         table = PageTable(("Direction", "Count", "Bytes", "Time"), copies)
         yield SummaryPart("copies", "Copies and Fills", "modelled", table=table)
+    if advice := view.advice:
+        yield SummaryPart("advice", "Between Host and GPU", items=[[format_program_finding(one)] for one in advice])
     notes = [[note] for note in view.notes]
     if view.missing:
         notes.insert(0, [f"not provided, answered with error 801: {', '.join(view.missing)}"])

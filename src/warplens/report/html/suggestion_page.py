@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from warplens.report.html import summary_page
 from warplens.report.html.launch_page import Figure
 from warplens.report.html.summary_page import PageTable, Summary, SummaryPart
 from warplens.report.launch_view import LaunchView
 from warplens.report.prediction_view import interval, spoken
-from warplens.report.suggestion_view import ChangeView, SuggestionView
+from warplens.report.suggestion_view import ChangeView, ProgramSuggestionView, SuggestionView
+from warplens.report.terminal import program_suggestion_report as program_words
 from warplens.report.terminal import suggestion_report as words
 from warplens.report.wording import percent
 
@@ -17,6 +19,19 @@ from warplens.report.wording import percent
 def page(views: Sequence[SuggestionView], subjects: Sequence[LaunchView]) -> str:
     """subjects: of the kernels as they are"""
     return summary_page.page([summary(view) for view in views], subjects)
+
+
+def program_page(view: ProgramSuggestionView, subjects: Sequence[LaunchView]) -> str:
+    """Of a whole program: what it gains, then its kernels."""
+    rows = [program_words.cells(kernel, view.before_us) for kernel in view.kernels]
+    columns = ("Kernel", "Launches", "Time", "Share", "Changed", "Less")
+    parts = [SummaryPart("kernels", "Kernels", "modelled", table=PageTable(columns, rows, 1))]
+    if view.diff:
+        parts.append(SummaryPart("diff", "Source Before and After", diff=view.diff))
+    sentences = list(program_words.sentences(view))
+    whole = Summary(view.command, f"suggest · {view.gpu}", program_words.headline(view), sentences, [], parts)
+    searched = [kernel.suggestion for kernel in view.kernels if kernel.suggestion]
+    return summary_page.page([whole, *(summary(replace(one, diff="")) for one in searched)], subjects)
 
 
 def summary(view: SuggestionView) -> Summary:
@@ -44,6 +59,7 @@ def _parts(view: SuggestionView) -> Iterator[SummaryPart]:
         yield SummaryPart("findings", "Findings", items=items)
     if view.changes:
         yield SummaryPart("changes", "Changes", "modelled", items=[list(_change(change)) for change in view.changes])
+    if view.diff:
         yield SummaryPart("diff", "Source Before and After", diff=view.diff)
     if view.rejected:
         rows = [(found.title, str(found.line or ""), found.reason) for found in view.rejected]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from importlib.resources import files
 
+from warplens.report.finding_text import format_program_finding
 from warplens.report.json.document import Document, launch_part, number, shown
 from warplens.report.metric_selection import picked
 from warplens.report.program_view import PURPOSE, LaunchGroup, ProgramView, SelectedLaunch
@@ -35,6 +36,7 @@ def document(view: ProgramView, exit_code: int, names: Sequence[str] | None = No
                 "count": transfer.copies,
                 "bytes": transfer.size,
                 "time_us": number(transfer.time_us),
+                "pageable_bytes": transfer.pageable_size,
             }
             for direction, transfer in view.transfers.items()
         },
@@ -56,6 +58,10 @@ def document(view: ProgramView, exit_code: int, names: Sequence[str] | None = No
             "checks": list(view.checks),
             "findings": [asdict(finding) for finding in view.findings],
         },
+        "advice": [
+            {"fault": one.fault, "weight": number(one.weight), "text": format_program_finding(one)}
+            for one in view.advice
+        ],
         "saved": [asdict(saved) for saved in view.saved],
         "faults": view.faults,
         "missing": view.missing,

@@ -8,6 +8,7 @@ from typing import Literal
 from rich.console import Console
 from rich.text import Text
 
+from warplens.report.finding_text import format_program_finding
 from warplens.report.headline import headline
 from warplens.report.launch_view import dim
 from warplens.report.prediction_view import in_bytes, interval, spoken
@@ -43,6 +44,8 @@ def show(view: ProgramView, out: Console, page: Page = "summary", names: Sequenc
         _show_counters(view, out)
     timeline_chart.show(view.timeline, view.processes, out)
     _show_transfers(view, out)
+    for finding in view.advice:
+        out.print(Text(format_program_finding(finding), "dim"))
     _show_rest(view, out)
     if page == "details":
         for group in ordered(view):

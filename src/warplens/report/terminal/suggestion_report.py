@@ -14,8 +14,8 @@ from warplens.report.wording import count, percent
 COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
 
-def show(view: SuggestionView, out: Console, whole: bool = True) -> None:
-    """whole: also the changes that were tried in vain."""
+def show(view: SuggestionView, out: Console, whole: bool = True, alone: bool = True) -> None:
+    """whole: also the changes that were tried in vain;  alone: with what the report of a program has at its end."""
     out.print(headline(view), style="bold")
     if view.findings:
         out.print("\nFindings")
@@ -29,9 +29,10 @@ def show(view: SuggestionView, out: Console, whole: bool = True) -> None:
             out.print(f"  The launch changes: {view.launch}")
         if view.measured:
             out.print(f"  {measured(view.measured)}")
-        out.print()
-        for line in view.diff.split("\n"):
-            out.print(Text(line, style=COLOURS.get(line[:1], "")), soft_wrap=True)
+        if alone:
+            out.print()
+            for line in view.diff.split("\n"):
+                out.print(Text(line, style=COLOURS.get(line[:1], "")), soft_wrap=True)
     if whole and view.rejected:
         out.print("\nTried without success")
         table = grid_of("Change", "Line", "Result")
@@ -42,7 +43,8 @@ def show(view: SuggestionView, out: Console, whole: bool = True) -> None:
         out.print("\nNot tried")
         for found in view.refused:
             out.print(_item("", f"{where(found)}{found.reason}"))
-    out.print(f"\n{footing(view)}", style="dim")
+    if alone:
+        out.print(f"\n{footing(view)}", style="dim")
 
 
 def headline(view: SuggestionView) -> str:

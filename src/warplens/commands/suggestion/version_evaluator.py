@@ -1,0 +1,166 @@
+"""Version evaluator: executes versions of one kernel, compares their outputs with the original's, and times them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from warplens.advice import NOISE, Evaluation, OutputComparison, Step, Suggestion, Version, compare_outputs
+from warplens.advice.search import Outcome
+from warplens.core.launch import Dim3
+from warplens.core.run_options import RunOptions
+from warplens.errors import CompileError, KernelFault, UnsupportedInstruction, UsageError
+from warplens.run import Run
+from warplens.transform import Change, LaunchFacts
+
+SAMPLE = 64  # blocks; its predicted time is that of the whole launch in the labs
+LONG = 20_000_000  # warp instructions: a fifth of a second
+COUNTS = ("smsp__inst_executed.sum", "memory_l2_theoretical_sectors_global", "memory_l1_wavefronts_shared",
+          "smsp__inst_executed_op_branch.sum", "launch__registers_per_thread")  # fmt: skip
+UNKNOWN = LaunchFacts((1, 1, 1), (1, 1, 1))
+
+
+@dataclass(frozen=True)
+class SuggestRequest:
+    """host: how to execute;  scratch: arrays whose content after the launch does not matter;  totals: arrays of which
+    only the sum of all elements matters"""
+
+    host: RunOptions
+    scratch: tuple[str, ...] = ()
+    totals: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A version that is compiled.  execute: the run, and its outputs in the order of the evaluator's names"""
+
+    code: bytes
+    execute: Callable[[RunOptions], tuple[Run, Sequence[Any]]]
+
+
+class VersionEvaluator(ABC):
+    """Executes versions of one kernel.
+
+    known   machine code and launch of those before;  start: the run of the kernel as it is
+    expected   its outputs, in the order of `names`;  others: what on_other_inputs() executes it with, in words
+    """
+
+    others: str
+    start: Run
+    expected: Sequence[Any]
+
+    def __init__(self, request: SuggestRequest) -> None:
+        self.request = request
+        self.known: set[tuple[bytes, Dim3 | None, Dim3 | None]] = set()
+
+    @abstractmethod
+    def as_it_is(self) -> Candidate:
+        """The kernel before any change."""
+
+    @abstractmethod
+    def candidate(self, version: Version) -> Candidate:
+        """CompileError."""
+
+    @property
+    @abstractmethod
+    def names(self) -> Sequence[str]:
+        """Of the outputs."""
+
+    @abstractmethod
+    def facts(self, run: Run) -> LaunchFacts: ...
+
+    @abstractmethod
+    def on_other_inputs(self, steps: Sequence[Step]) -> OutputComparison | None:
+        """How outputs compare after these changes on other inputs; None where there are none.
+
+        KernelFault if the changed kernel faults on them.
+        """
+
+    def evaluate(self, version: Version, changes: tuple[Change, ...], limit_us: float | None) -> Evaluation:
+        if not changes:
+            candidate = self.as_it_is()
+            run, self.expected = candidate.execute(self.request.host)
+            self.start = run.timed()
+            self.known.add((candidate.code, None, None))
+            return self.evaluated(self.start, exact=True)
+        try:
+            candidate = self.candidate(version)
+        except CompileError as error:
+            return Evaluation("not compiled", UNKNOWN, note=first_line(error))
+        identity = candidate.code, version.grid, version.block
+        if limit_us is not None and identity in self.known:
+            return Evaluation("same code", UNKNOWN, note="same machine code as a version before")
+        self.known.add(identity)
+        try:
+            if limit_us and self.is_long:
+                sampled, _ = candidate.execute(replace(self.request.host, sample=SAMPLE))
+                if quick := time_of(sampled.timed()):
+                    gains = quick <= limit_us * (1 - NOISE)
+                    return Evaluation("sampled" if gains else "no gain", UNKNOWN, quick)
+            run, found = candidate.execute(self.request.host)
+        except (KernelFault, UnsupportedInstruction, UsageError) as error:
+            return Evaluation("fault", UNKNOWN, note=first_line(error))
+        compared = self.compared(self.expected, found, tolerant(changes))
+        if not compared.equal:
+            note = "; ".join(compared.differs.values())
+            if changes[-1].effect == "order":
+                flags = ", ".join(f"--scratch {name}" for name in compared.differs)
+                note += f"; if nobody reads it afterwards, add {flags}; if only its sum is used, --total instead"
+            return Evaluation("outputs differ", UNKNOWN, note=note)
+        return self.evaluated(run.timed(), compared.exact)
+
+    def evaluated(self, timed: Run, exact: bool) -> Evaluation:
+        """Of a version whose outputs are right."""
+        outcome: Outcome = "equal" if timed.prediction else "not timed"
+        return Evaluation(outcome, self.facts(timed), time_of(timed), timed.unpredicted, exact, _counts(timed))
+
+    @property
+    def is_long(self) -> bool:
+        """Whether a sample of the blocks is timed, and the whole launch is executed only of the fastest version."""
+        return int(self.start.trace.executed.sum()) > LONG and self.start.launch.blocks > 4 * SAMPLE
+
+    def compared(self, expected: Sequence[Any], found: Sequence[Any], may_round: bool) -> OutputComparison:
+        return compare_outputs(self.names, expected, found, may_round, self.request.scratch, self.request.totals)
+
+
+def proven(evaluator: VersionEvaluator, found: Suggestion) -> tuple[Suggestion, str]:
+    """Drops the last changes until outputs are equal on other inputs too; and how equal they are."""
+    while found.steps:
+        try:
+            compared = evaluator.on_other_inputs(found.steps)
+        except (KernelFault, UsageError) as fault:
+            note = f"on {evaluator.others}: {first_line(fault)}"
+        else:
+            if compared is None:
+                return found, ""
+            if compared.equal:
+                return found, "equal bit for bit" if compared.exact else "equal within rounding"
+            note = f"on {evaluator.others} " + "; ".join(compared.differs.values())
+        found = without_last(found, note)
+    return found, ""
+
+
+def without_last(found: Suggestion, note: str) -> Suggestion:
+    """The same without its last change, whose outputs differ."""
+    *kept, last = found.steps
+    wrong = replace(last, evaluation=replace(last.evaluation, outcome="outputs differ", note=note))
+    return replace(found, steps=tuple(kept), tried=(wrong, *found.tried))
+
+
+def time_of(run: Run) -> float | None:
+    return run.prediction.time_us if run.prediction else None
+
+
+def first_line(error: Exception) -> str:
+    return str(error).splitlines()[0]
+
+
+def tolerant(changes: Sequence[Change]) -> bool:
+    """Whether floats may differ by rounding after these changes."""
+    return any(change.effect != "exact" for change in changes)
+
+
+def _counts(run: Run) -> dict[str, float]:
+    return {name: float(run.metrics[name].value) for name in COUNTS if name in run.metrics}
