@@ -60,7 +60,7 @@ def _parts(view: ProgramView) -> Iterator[SummaryPart]:
         ]
         table = PageTable(("Direction", "Count", "Bytes", "Time"), copies)
         yield SummaryPart("copies", "Copies and Fills", "modelled", table=table)
-    notes = [[note] for note in view.notes]
+    notes = [[note] for note in (words.warm_launches(view), *view.notes) if note]
     if view.missing:
         notes.insert(0, [f"not provided, answered with error 801: {', '.join(view.missing)}"])
     if notes:
