@@ -100,7 +100,7 @@ class MemorySupply:
             group=sharing.group,
             drift=sharing.drift,
             read=sum(
-                (2 * f.of(total) * share for f, share in zip(reads, missing, strict=True) if f.seen),
+                (2 * f.of(total) * share for f, share in zip(reads, missing.tolist(), strict=True) if f.seen),
                 start=written.filled,
             ),
             filled=written.filled,
