@@ -45,7 +45,7 @@ def test_the_metrics_of_a_launch_are_worked_out_once(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr("warplens.run.metrics", noted)
     run = wl.compile(source=SOURCE)["add"].launch(1, 32, np.zeros(32, np.int32))
-    LaunchLog(view).launched(1, "add", run, LaunchTime(3.0, 2.5, 3.5, "", unpredicted="no time"))
+    LaunchLog(view).launched(1, "add", run, *[LaunchTime(3.0, 2.5, 3.5, "", unpredicted="no time")] * 2)
     shown = view.groups[0].first
     assert computed == ["add"]
     assert shown is not None
