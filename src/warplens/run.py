@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from warplens.compiler import is_ptx
 from warplens.control_characters import visible
@@ -36,6 +36,9 @@ from warplens.report.limit_text import with_text
 from warplens.report.metric_selection import picked
 from warplens.system.atomic_write import write_whole
 from warplens.version import __version__
+
+if TYPE_CHECKING:  # the model is loaded when it is first asked
+    from warplens.model.predict import LaunchModel
 
 # A warp that executes so many times the launch's instructions a warp is assumed to wait for a block that is not run.
 PATIENCE, LEAST_BUDGET = 30, 100_000_000
@@ -153,9 +156,7 @@ class Run:
         >>> prediction.metrics["dram__bytes_read.sum"].provenance
         'modelled'
         """
-        from warplens.model.predict import predict
-
-        return with_text(predict(*self._question(gpu), what_if=what_if))
+        return with_text(launch_model(self, gpu, what_if).prediction())
 
     def timeline(self, gpu: str | None = None) -> WarpTimeline:
         """What each warp of one SM does when, as the model has it; errors are those of predict().
@@ -351,6 +352,14 @@ class Run:
             write_text(path, page([self.page_subject]))
         else:
             raise UsageError(f"a report cannot be written to {path}: .html and .json are possible endings")
+
+
+def launch_model(run: Run, gpu: str | None = None, what_if: Sequence[str] = ()) -> LaunchModel:
+    """The launch as the model has it, to be predicted whatever L2 holds at its start; arguments and errors are those
+    of run.predict()."""
+    from warplens.model.predict import launch_model
+
+    return launch_model(*run._question(gpu), what_if=what_if)
 
 
 def sources_beside(folder: Path | None, program: Program) -> dict[str, str]:

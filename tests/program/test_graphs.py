@@ -76,9 +76,12 @@ def test_what_a_capture_forbids_and_a_graph_keeps(
 def test_branches_of_a_graph_run_side_by_side(capfd: pytest.CaptureFixture[str], tmp_path: Path, graphs: Path) -> None:
     ran = run(capfd, tmp_path, graphs)
     branches, chain = map(float, ran.out.split())
-    each = ran.kernel("scale")["time_us"] / 4
-    assert branches == pytest.approx(each, rel=0.02)
-    assert chain == pytest.approx(2 * each, rel=0.02)
+    launched, sooner = 1.9, 1.28 + 0.75  # by the host; a node right behind another (machine/h200.toml)
+    kernel = ran.kernel("scale")
+    each = (kernel["time_us"] - 2 * kernel["cold_time_us"] / 6) / 4  # the first two begin with an empty L2
+    assert (kernel["launches"], kernel["warm"]) == (6, 4)
+    assert branches == pytest.approx(each + launched, abs=0.05)
+    assert chain == pytest.approx(2 * each - sooner + launched, abs=0.05)
 
 
 def test_conditional_nodes(capfd: pytest.CaptureFixture[str], tmp_path: Path, graphs: Path) -> None:

@@ -12,7 +12,7 @@ from warplens.core.program import Program
 from warplens.counters.metrics import metrics
 from warplens.machine import machine
 from warplens.program.launch_log import LaunchLog
-from warplens.program.time_prediction import LaunchTime
+from warplens.program.predicted_launch import LaunchTime
 from warplens.report.program_view import ProgramView
 
 SOURCE = 'extern "C" __global__ void add(int* x) { x[threadIdx.x] += 1; }'
@@ -24,12 +24,12 @@ def test_a_launch_that_is_interrupted_before_it_counts_leaves_no_group(monkeypat
     log = LaunchLog(view)
     run = wl.compile(source=SOURCE)["add"].launch(1, 32, np.zeros(32, np.int32))
 
-    def stopped(process: int, number: int) -> None:
+    def stopped(*_: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(log, "repeated", stopped)
     with pytest.raises(KeyboardInterrupt):
-        log.launched(1, "add", run, LaunchTime(3.0, 2.5, 3.5, ""))
+        log.launched(1, "add", run, *[LaunchTime(3.0, 2.5, 3.5, "")] * 2)
     assert view.groups == []
 
 
@@ -45,7 +45,7 @@ def test_the_metrics_of_a_launch_are_worked_out_once(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr("warplens.run.metrics", noted)
     run = wl.compile(source=SOURCE)["add"].launch(1, 32, np.zeros(32, np.int32))
-    LaunchLog(view).launched(1, "add", run, LaunchTime(3.0, 2.5, 3.5, "", unpredicted="no time"))
+    LaunchLog(view).launched(1, "add", run, *[LaunchTime(3.0, 2.5, 3.5, "", unpredicted="no time")] * 2)
     shown = view.groups[0].first
     assert computed == ["add"]
     assert shown is not None

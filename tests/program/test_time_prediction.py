@@ -13,7 +13,8 @@ from warplens.core.launch import Launch
 from warplens.program import time_prediction
 from warplens.program.arena import BASE, GRANULARITY
 from warplens.program.loaded_module import LaunchConfiguration
-from warplens.program.time_prediction import PATIENCE, LaunchTime, TimePredictor, without_addresses
+from warplens.program.predicted_launch import LaunchTime, PredictedLaunch
+from warplens.program.time_prediction import PATIENCE, TimePredictor, without_addresses
 
 
 def block(*words: int) -> bytes:
@@ -34,9 +35,9 @@ def predictor(monkeypatch: pytest.MonkeyPatch) -> TimePredictor:
     made = TimePredictor(wl.machine.machine("h200"))
     seen: list[Any] = []
 
-    def predicted(run: Any) -> LaunchTime:
+    def predicted(run: Any, instructions: int) -> PredictedLaunch:
         seen.append(run)
-        return LaunchTime(2.0 + 10 * len(seen), 7.0, 20.0, "limit")
+        return PredictedLaunch(instructions, LaunchTime(2.0 + 10 * len(seen), 7.0, 20.0, "limit"))
 
     monkeypatch.setattr(made, "_predicted", predicted)
     made.gpu = SimpleNamespace(speeds=SimpleNamespace(launch_microseconds=2.0))  # type: ignore[assignment]
@@ -59,7 +60,7 @@ def launched(
         again=SimpleNamespace(parameters=parameters, memory=memory),
         counted=SimpleNamespace(executed=lambda: np.array(executed), counted=counted),
     )
-    return predictor.time(run, configuration, selected)  # type: ignore[arg-type]
+    return predictor.time(run, configuration, selected).cold  # type: ignore[arg-type]
 
 
 def test_launches_that_are_alike_are_predicted_once(predictor: TimePredictor) -> None:

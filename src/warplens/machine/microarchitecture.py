@@ -66,6 +66,7 @@ class Microarchitecture:
       dirty_before             that has been stored when a kernel begins: evicted from dirty_before_stays on of what is
                                moved, all of it at dirty_before_leaves
       twice, often             until lines that are read twice, or many times, in turn are evicted
+      stored_last              until what was stored, and not read, by an earlier launch is evicted
       stored_copies            of what is stored that stands in the second half as well, a share of these sectors
       partial_lines, partial_ways   for lines of which sectors are stored in part, and the lines of a set of these
       partial_evicted          of such sectors, a share of them, that are written to DRAM before the kernel ends
@@ -134,6 +135,7 @@ class Microarchitecture:
     dirty_before_leaves: float = parameter("l2_eviction", 0, 10, "capacities")
     twice: float = parameter("l2_eviction", 0.1, 10, "capacities")
     often: float = parameter("l2_eviction", 0.1, 10, "capacities")
+    stored_last: float = parameter("l2_eviction", 1, 10, "capacities")
     stored_copies: float = parameter("l2_eviction", 0, 1, "share")
     partial_lines: float = parameter("l2_eviction", 0, 1, "share")
     partial_ways: float = parameter("l2_eviction", 1, 64, "lines")

@@ -87,6 +87,7 @@ class Speeds:
       launch_microseconds      of a kernel that does nothing
       event_microseconds       of that time that lie between the events around a kernel, but not within its
                                gpu__time_duration.sum
+      node_microseconds        by which a kernel in a graph begins sooner behind another than behind a launch
       first_block_cycles       from the start to a block's first instruction
       resident_cycles          that a warp is on its multiprocessor before its first instruction and after its last
       first_resident_cycles    until code and parameters that were not read before arrive, for blocks that come by then
@@ -185,6 +186,7 @@ class Speeds:
     matrix_megahertz: float = parameter("clocks", 0, 10_000, "MHz")
     launch_microseconds: float = parameter("launch_cost", 0.1, 100, "us")
     event_microseconds: float = parameter("launch_cost", 0, 100, "us")
+    node_microseconds: float = parameter("launch_cost", 0, 100, "us")
     first_block_cycles: float = parameter("launch_cost", 0, 100_000)
     resident_cycles: float = parameter("launch_cost", 0, 10_000)
     first_resident_cycles: float = parameter("launch_cost", 0, 10_000)

@@ -7,7 +7,7 @@ represent the rest; L2 and DRAM serve it with its share of their bandwidth.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from warplens.errors import UsageError
 from warplens.machine import Machine
 from warplens.model.grid.buffer_footprints import Buffers, RecordedGrid
 from warplens.model.grid.inter_block_sync import inter_block_sync
+from warplens.model.grid.l2_contents import L2Start, RangeUse
+from warplens.model.grid.memory_demand import MemoryDemand
 from warplens.model.grid.memory_supply import MemorySupply
 from warplens.model.grid.simulated_blocks import choose_blocks, neighbourhoods
 from warplens.model.instruction.instruction_table import machine_code
@@ -49,9 +51,42 @@ def predict(
     Raises UsageError if not even one block fits, or for an unknown what_if; Unpredictable where warps wait for each
     other in a way that the model does not support, or blocks are too long to be recorded.
     """
+    return launch_model(program, trace, machine, occupancy, buffers, recorded, what_if).prediction()
+
+
+def launch_model(
+    program: Program, trace: Trace, machine: Machine, occupancy: Occupancy, buffers: Buffers, recorded: Recorder,
+    what_if: Sequence[str] = (),
+) -> LaunchModel:  # fmt: skip
+    """A launch that can be predicted whatever L2 holds at its start; arguments and errors are those of predict()."""
     request = prediction_request(program, trace, machine, occupancy, what_if)
-    inputs = simulation_input(request, buffers, recorded)
-    return prediction_of(request, inputs, simulation_outcome(request, inputs))
+    return LaunchModel(request, simulation_input(request, buffers, recorded))
+
+
+@dataclass(frozen=True)
+class LaunchModel:
+    """Launch model: what was recorded of a launch, and what it asks of memory."""
+
+    request: PredictionRequest
+    inputs: SimulationInput
+
+    @property
+    def uses(self) -> tuple[RangeUse, ...]:
+        """By buffer."""
+        return self.inputs.demand.uses
+
+    @property
+    def nbytes(self) -> int:
+        """Of its recordings."""
+        return self.inputs.streams.words.nbytes
+
+    def prediction(self, start: L2Start | None = None) -> Prediction:
+        """Time of the launch if L2 holds that at its start; None: nothing."""
+        inputs = self.inputs
+        if start is not None:
+            supply = MemorySupply.of(inputs.demand, self.request.machine, start)
+            inputs = inputs._replace(supply=supply)
+        return prediction_of(self.request, inputs, simulation_outcome(self.request, inputs))
 
 
 def timeline(
@@ -93,8 +128,8 @@ def simulation_input(request: PredictionRequest, buffers: Buffers, recorded: Rec
     neighbours = recorded(numbers) if numbers else select_blocks(sample, ())
     code = machine_code(program, machine)
     grid = RecordedGrid(program, code, trace, chosen, sample, neighbours)
-    supply = MemorySupply.of(grid, machine, buffers)
-    return SimulationInput(chosen, code, streams, supply, sync)
+    demand = MemoryDemand.of(grid, machine, buffers)
+    return SimulationInput(chosen, code, streams, demand, MemorySupply.of(demand, machine), sync)
 
 
 def prediction_of(request: PredictionRequest, inputs: SimulationInput, out: SimulationOutcome) -> Prediction:

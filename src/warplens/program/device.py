@@ -15,17 +15,20 @@ from warplens.emulator.state.abi import CALL_STACK
 from warplens.errors import CubinError, KernelFault, UnsupportedInstruction, UsageError
 from warplens.machine import Machine
 from warplens.program.arena import Arena, ArenaMemory
+from warplens.program.l2_history import L2History
 from warplens.program.launch_archive import LaunchArchive
 from warplens.program.launch_log import LaunchLog
 from warplens.program.launch_memo import LaunchMemo, Touched
 from warplens.program.launch_selection import LaunchSelection
 from warplens.program.linker import link
 from warplens.program.loaded_module import ImageError, LoadedFunction, LoadedModule
+from warplens.program.predicted_launch import LaunchTime, TimedLaunch
 from warplens.program.protocol import (
     GLOBAL,
     LAUNCHED,
     LOADED,
     OCCUPANCY,
+    REPEATED,
     TOUCHED,
     WORD,
     LaunchMessage,
@@ -52,6 +55,7 @@ FAULTS = {
 }
 """What a program sees of a fault, by its kind; of the others, "unspecified launch failure"."""
 COPIES = {1: INTO, 2: OUT_OF, 3: WITHIN, 5: "fill"}  # shim/copy.c
+COPY_KIND, PAGEABLE = 0xFF, 0x100  # of what a notice of a copy says in `detail`: shim/protocol.h
 Answer = tuple[int, bytes]
 
 
@@ -79,6 +83,25 @@ class Options:
     output: int | None = None
 
 
+@dataclass(frozen=True)
+class PureLaunch:
+    """Pure launch: one that may be repeated, as long as what it touches is as it was.
+
+    share   of the GPU that its grid occupies;  repeatable: at once, since it writes nothing that it reads
+    """
+
+    timed: TimedLaunch
+    share: float
+    repeatable: bool
+    touched: Touched
+
+    def answer(self, number: int, time: LaunchTime, l2: int) -> bytes:
+        """To the program, but for what the kernel printed.  number: in the log;  l2: state of L2 then"""
+        blocks, written = self.touched.all, self.touched.written
+        head = LAUNCHED.pack(time.nanoseconds, self.share, 0, number, self.repeatable, len(blocks), l2)
+        return head + b"".join(TOUCHED.pack(block, block in written, 0) for block in sorted(blocks))
+
+
 class Device:
     """Device: answers the requests of one process."""
 
@@ -88,7 +111,9 @@ class Device:
         self.arena = Arena(1) if log.check.on else Arena()
         self.predictor = TimePredictor(options.gpu)
         self.memo = LaunchMemo(self.arena, options.memo)
-        self._answers: dict[int, bytes] = {}  # by number in the log
+        self.l2 = L2History(options.gpu)
+        self._launches: dict[int, PureLaunch] = {}  # by number in the log
+        self._copied_from = 0
         self.modules: dict[int, LoadedModule] = {}
         self.functions: dict[int, LoadedFunction] = {}
         self.saves, self.archive = options.saves, options.archive
@@ -118,9 +143,13 @@ class Device:
             case NoticeKind.FILLED:
                 self.memo.filled(notice.address, notice.size, notice.more, notice.detail)
             case NoticeKind.REPEATED:
-                self.log.repeated(self.process, notice.detail)
-            case NoticeKind.COPIED if notice.detail in COPIES:
-                self.log.copied(self.process, COPIES[notice.detail], notice.size, notice.more, bool(notice.address))
+                self._repeat(notice.detail)
+            case NoticeKind.MOVED_FROM:
+                self._copied_from = notice.address
+            case NoticeKind.COPIED if notice.detail & COPY_KIND in COPIES:
+                kind, pageable = notice.detail & COPY_KIND, bool(notice.detail & PAGEABLE)
+                self.log.copied(self.process, COPIES[kind], notice.size, notice.more, pageable)
+                self.l2.copy(kind, self._copied_from, notice.address, notice.size)
             case NoticeKind.TIMED:
                 place = self.process, 0 if notice.size & 1 else notice.detail, notice.size >> 1
                 self.log.timed(place, notice.address, notice.more)
@@ -198,7 +227,7 @@ class Device:
             self.log.note(f"a launch was refused: {error}")
             return (Status.TOO_LARGE if message.cooperative else Status.INVALID_CONFIGURATION), b""
         if self.banned:
-            return Status.SUCCESS, LAUNCHED.pack(0, 0.0, 0, 0, 0, 0)
+            return Status.SUCCESS, LAUNCHED.pack(0, 0.0, 0, 0, 0, 0, self.l2.state)
         kernel, launch = configuration.kernel, configuration.launch
         key = configuration, message.parameters
         wanted = [save for save in self.saves if save.next(function.name)]
@@ -210,8 +239,8 @@ class Device:
         executes = wanted or (selected and not selector.all)  # the counters of an earlier one may not be known
         repeated = None if executes else self.memo.repeat(key, before)
         if repeated is not None:
-            self.log.repeated(self.process, repeated.number)
-            return Status.SUCCESS, self._answers[repeated.number] + _list(repeated.touched)
+            time = self._repeat(repeated.number)
+            return Status.SUCCESS, self._launches[repeated.number].answer(repeated.number, time, self.l2.state)
         self.log.view.running = f"executing {function.name}"
         memory, banks = self.arena.memory(), function.owner.banks(kernel.kernel)
         try:
@@ -238,7 +267,8 @@ class Device:
         self.log.check.launched(function.name, counted.hazards)
         self.log.check.read_unwritten(function.name, self.arena, touched)
         self.log.view.running = f"predicting the time of {function.name}"
-        time = self.predictor.time(run, configuration, selected)
+        timed = self.predictor.time(run, configuration, selected)
+        time = self.l2.launch(timed)
         self.log.view.running = ""
         if time.in_proportion and selected:
             self.log.note(
@@ -246,15 +276,25 @@ class Device:
                 "in proportion to instructions"
             )
         memory.release()
-        number = self.log.launched(self.process, function.name, run, time)
+        number = self.log.launched(self.process, function.name, run, time, timed.cold)
         pure = not kernel.kernel.externs and self.memo.may_remember(touched)
         self.memo.learn(key, before if pure else None, touched, number)
         needed = self._to_be_saved(function.name) or (not counts and selector.may_select(function.name, launch))
         repeatable = pure and touched.idempotent and not needed
-        head = LAUNCHED.pack(round(time.time_us * 1000), configuration.share, 0, number, repeatable, len(touched.all))
+        done = PureLaunch(timed, configuration.share, repeatable, touched)
         if pure:
-            self._answers[number] = head
-        return Status.SUCCESS, head + _list(touched) + counted.printed.encode()
+            self._launches[number] = done
+        return Status.SUCCESS, done.answer(number, time, self.l2.state) + counted.printed.encode()
+
+    def repeat(self, number: int) -> Answer:
+        """A launch that is once more what it was: nothing is executed."""
+        time = self._repeat(number)
+        return Status.SUCCESS, REPEATED.pack(time.nanoseconds, self.l2.state)
+
+    def _repeat(self, number: int) -> LaunchTime:
+        time = self.l2.launch(self._launches[number].timed)
+        self.log.repeated(self.process, number, time)
+        return time
 
     def _to_be_saved(self, name: str) -> bool:
         """Whether one of the next launches of this kernel must not be answered by the program's own library."""
@@ -287,8 +327,4 @@ class Device:
             printed, status = error.printed, FAULTS.get(error.kind, Status.LAUNCH_FAILED)
         self.log.check.faulted(name, visible(str(error)))
         self.log.faulted(visible(f"{name}: {error}"), status)
-        return Status.SUCCESS, LAUNCHED.pack(0, 1.0, status, 0, 0, 0) + printed.encode()
-
-
-def _list(touched: Touched) -> bytes:
-    return b"".join(TOUCHED.pack(block, block in touched.written, 0) for block in sorted(touched.all))
+        return Status.SUCCESS, LAUNCHED.pack(0, 1.0, status, 0, 0, 0, self.l2.state) + printed.encode()

@@ -78,6 +78,7 @@ def greeting(gpu: Machine, gpus: int, real_time: bool) -> bytes:
     digest = hashlib.blake2b(gpu.key.encode(), digest_size=16).digest()
     return GREETING.pack(
         arena.BASE, arena.BYTES, arena.MODULES, memory_bytes(gpu),
-        link.copy_nanoseconds, link.next_copy_nanoseconds, *rates,
+        link.copy_nanoseconds, link.next_copy_nanoseconds, 1000 * gpu.speeds.event_microseconds,
+        1000 * gpu.speeds.node_microseconds, *rates,
         int(real_time), gpus, *attributes(gpu), gpu.title.encode(), digest,
     )  # fmt: skip

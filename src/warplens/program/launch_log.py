@@ -9,9 +9,9 @@ from pathlib import Path
 from warplens.core.launch import Launch
 from warplens.core.metric import Metric
 from warplens.program.launch_selection import LaunchSelection, LaunchSelector
+from warplens.program.predicted_launch import LaunchTime
 from warplens.program.program_check import ProgramCheck
 from warplens.program.protocol import Status
-from warplens.program.time_prediction import LaunchTime
 from warplens.report.launch_view import LaunchView
 from warplens.report.program_view import LaunchGroup, ProgramView, SelectedLaunch, Transfer
 from warplens.report.timeline import COPY, FILL, KERNEL, Track, Work
@@ -27,7 +27,7 @@ class Executed:
 
     group: LaunchGroup
     arch: str
-    time: LaunchTime
+    cold: LaunchTime
     metrics: Mapping[str, Metric]
     view: LaunchView | None
     work: int  # of the timeline
@@ -54,23 +54,23 @@ class LaunchLog:
     def connected(self, process: int, name: str) -> None:
         self.view.processes[process] = name
 
-    def launched(self, process: int, kernel: str, run: Run, time: LaunchTime) -> int:
-        """The number of this launch, for others that repeat it."""
+    def launched(self, process: int, kernel: str, run: Run, time: LaunchTime, cold: LaunchTime) -> int:
+        """The number of this launch, for others that repeat it.  cold: its time with an empty L2"""
         launch = run.launch
         group = self._groups.get((kernel, launch))
         if group is None:
-            group = self._groups[kernel, launch] = LaunchGroup(kernel, launch, limit=time.limit)
+            group = self._groups[kernel, launch] = LaunchGroup(kernel, launch, limit=cold.limit)
         group.executed += 1
         group.uncounted += not run.counted.counted
         metrics: Mapping[str, Metric] = {}
         view = None
         if run.counted.counted and self.selector.may_select(kernel, launch):
-            metrics = {**run.metrics, **time.metrics}
+            metrics = {**run.metrics, **cold.metrics}
             if group.first is None:
-                view = self._view(run, time, process)
+                view = self._view(run, cold, process)
         work = self.view.timeline.number_of_work(Work(KERNEL, kernel))
-        self._executed.append(Executed(group, run.kernel.arch, time, metrics, view, work))
-        self.repeated(process, len(self._executed) - 1)
+        self._executed.append(Executed(group, run.kernel.arch, cold, metrics, view, work))
+        self.repeated(process, len(self._executed) - 1, time)
         return len(self._executed) - 1
 
     def _view(self, run: Run, time: LaunchTime, process: int) -> LaunchView:
@@ -82,10 +82,10 @@ class LaunchLog:
         )  # fmt: skip
         return shown if shown.sources else replace(shown, sources=sources_beside(Path.cwd(), shown.program))
 
-    def repeated(self, process: int, number: int) -> None:
-        """A launch that does what that one did."""
+    def repeated(self, process: int, number: int, time: LaunchTime) -> None:
+        """A launch that does what that one did, in its own time."""
         done = self._executed[number]
-        group, time = done.group, done.time
+        group = done.group
         if not group.launches:  # shown from its first launch on, wherever the run is stopped
             self.view.groups.append(group)
         group.launches += 1
@@ -93,6 +93,8 @@ class LaunchLog:
         group.time_us += time.time_us
         group.low_us += time.low_us
         group.high_us += time.high_us
+        group.cold_us += done.cold.time_us
+        group.warm += time.time_us != done.cold.time_us
         counted = None
         known = self._first_alone and group.metrics  # so that none is counted any more
         if not known and self.selector.select(group.kernel, group.launch):

@@ -28,6 +28,7 @@ class Operation(IntEnum):
     TEXTURE = 11
     TENSOR_MAP = 12
     KERNELS = 13
+    REPEAT = 14
     API_ERROR = 64
 
 
@@ -42,6 +43,7 @@ class NoticeKind:
     MAPPED = 6
     HEAP_LIMIT = 7
     STACK_LIMIT = 8
+    MOVED_FROM = 9
     TIMED = 32
     MISUSED = 33
     UNSYNCHRONIZED = 34
@@ -71,14 +73,15 @@ class Status(IntEnum):
     NOT_SUPPORTED = 801
 
 
-GREETING = Struct("<4Q7d2i160i256s16s")
+GREETING = Struct("<4Q9d2i160i256s16s")
 NOTICE = Struct("<IIQQq")
 LOADED = Struct("<IIQQQQ")
 FUNCTION = Struct("<12I")
 PARAMETER = Struct("<II")
 GLOBAL = Struct("<QQ")
 LAUNCH = Struct("<12I")
-LAUNCHED = Struct("<qdiIII")
+LAUNCHED = Struct("<qdiIIIQ")
+REPEATED = Struct("<qQ")
 TOUCHED = Struct("<QII")
 OCCUPANCY = Struct("<IIII")
 WORD = Struct("<i")

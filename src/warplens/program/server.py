@@ -31,6 +31,7 @@ from warplens.program.protocol import (
     API_ERROR,
     CHECKS,
     HEAD,
+    WORD,
     Operation,
     Status,
     answer,
@@ -221,6 +222,8 @@ class Server:
         match operation:
             case Operation.LAUNCH:
                 return device.launch(launch_message(payload))
+            case Operation.REPEAT:
+                return device.repeat(*WORD.unpack(payload))
             case Operation.LOAD:
                 self.vendor[device.process] |= loaded(device.process)
                 return device.load(payload)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import struct
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from warplens.core.metric import Metric
 from warplens.errors import Unpredictable, UnsupportedInstruction, UsageError
 from warplens.machine import Machine
-from warplens.model import Prediction
-from warplens.program.arena import BASE, BYTES, GRANULARITY, WORD_BYTES
+from warplens.program.arena import GRANULARITY, WORD_BYTES
 from warplens.program.loaded_module import LaunchConfiguration
-from warplens.run import Run
+from warplens.program.predicted_launch import LaunchTime, PredictedLaunch, TimedLaunch, anchors, is_address, words
+from warplens.report.limit_text import with_text
+from warplens.run import Run, launch_model
 
 MOST = 64  # predictions for a kernel and configuration: one takes 0.05 s and more
 # Predictions for a kernel and block: a further grid takes the time of the nearest, if it executes up to a quarter more
@@ -22,43 +22,7 @@ MOST_GRIDS, NEAR_GRID = 4, 1.25
 # A launch that executes twice or half as many instructions as each that was predicted is too far from them for a
 # proportion: one of the next so many like it is counted, and predicted.
 FAR, PATIENCE = 2.0, 8
-
-
-@dataclass(frozen=True)
-class LaunchTime:
-    """Launch time: with its interval; `predicted` is False where it is only the least time that the units allow."""
-
-    time_us: float
-    low_us: float
-    high_us: float
-    limit: str
-    predicted: bool = True
-    metrics: dict[str, Metric] = field(default_factory=dict)
-    prediction: Prediction | None = None
-    unpredicted: str = ""  # why there is no prediction
-    in_proportion: bool = False  # to that of another launch
-
-    def scaled(self, factor: float, launch_us: float) -> LaunchTime:
-        """Of `factor` times the work; `launch_us`, which starting a launch takes, stays."""
-        known = self.low_us, self.time_us, self.high_us
-        low, time, high = (us + (factor - 1) * max(us - launch_us, 0) for us in known)
-        return replace(
-            self, time_us=time, low_us=low, high_us=high, metrics={}, in_proportion=True, prediction=None,
-            unpredicted=self.unpredicted or "its time is in proportion to that of another launch",
-        )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class PredictedLaunch:
-    """Predicted launch: warp instructions, and time."""
-
-    instructions: int
-    time: LaunchTime
-
-    def ratio(self, instructions: int) -> float:
-        """At least 1."""
-        least, most = sorted((instructions, self.instructions))
-        return most / max(least, 1)
+MOST_RECORDED = 1 << 28  # bytes of what was recorded of launches, to predict them again for another L2
 
 
 Question = tuple[bytes, bytes]  # the parameters, without addresses, and the warp instructions of each basic block
@@ -84,38 +48,41 @@ class TimePredictor:
         self.gpu = gpu
         self._known: dict[LaunchConfiguration, KnownTimes] = {}
         self._grids: defaultdict[object, list[PredictedLaunch]] = defaultdict(list)  # by kernel and block
+        self._recorded: deque[PredictedLaunch] = deque()
+        self._recorded_bytes = 0
 
     def wants_counters(self, configuration: LaunchConfiguration) -> bool:
         """Whether the next launch should be counted, so that it can be predicted."""
         known = self._known.get(configuration)
         return known is None or known.to_count > 0
 
-    def time(self, run: Run, configuration: LaunchConfiguration, selected: bool = True) -> LaunchTime:
+    def time(self, run: Run, configuration: LaunchConfiguration, selected: bool = True) -> TimedLaunch:
         """The time of a launch that has just been executed; its memory is as the launch left it.
 
         selected   whether its counters are reported: then it is predicted also if another is near
         """
         assert run.again is not None
-        by_block = run.counted.executed()
+        by_block, parameters = run.counted.executed(), run.again.parameters
         known = self._known.setdefault(configuration, KnownTimes())
-        question = without_addresses(run.again.parameters), by_block.tobytes()
+        question = without_addresses(parameters), by_block.tobytes()
         found = known.by_question.get(question)
         if found is not None:
-            return found.time
+            return TimedLaunch(found, found.uses_at(parameters), self.gpu)
         instructions = int(by_block.sum())
         grids = self._grids[configuration.function, configuration.kernel, replace(configuration.launch, grid=(1, 1, 1))]
         nearest = _nearest(list(known.by_question.values()) or grids, instructions)
         if nearest is not None and not self._predicts(run, known, grids, nearest.ratio(instructions), selected):
             factor = instructions / max(nearest.instructions, 1)
-            return nearest.time.scaled(factor, self.gpu.speeds.launch_microseconds)
+            uses = tuple(use.scaled(factor) for use in nearest.uses_at(parameters))
+            return TimedLaunch(nearest, uses, self.gpu, factor)
         run.again.memory.again()
         run.again.memory.release()
-        time = self._predicted(run)
+        found = self._predicted(run, instructions)
         if not known.by_question:
-            grids.append(PredictedLaunch(instructions, time))
-        known.by_question[question] = PredictedLaunch(instructions, time)
+            grids.append(found)
+        known.by_question[question] = found
         known.to_count = 0
-        return time
+        return TimedLaunch(found, found.uses, self.gpu)
 
     def _predicts(
         self, run: Run, known: KnownTimes, grids: Sequence[PredictedLaunch], ratio: float, selected: bool
@@ -131,14 +98,28 @@ class TimePredictor:
             known.to_count = PATIENCE
         return False
 
-    def _predicted(self, run: Run) -> LaunchTime:
+    def _predicted(self, run: Run, instructions: int) -> PredictedLaunch:
+        assert run.again is not None
         try:
-            made = run.predict()
+            model = launch_model(run)
+            cold = LaunchTime.of(with_text(model.prediction()))
         except (Unpredictable, UnsupportedInstruction, UsageError) as reason:  # blocks in clusters are not predicted
-            return self._least(run, str(reason))
-        return LaunchTime(
-            made.time_us, made.low_us, made.high_us, made.limit, metrics=dict(made.metrics), prediction=made
-        )
+            return PredictedLaunch(instructions, self._least(run, str(reason)))
+        parameters, buffers = run.again.parameters, [(a.address, a.address + a.size) for a in run.again.memory.in_use]
+        made = PredictedLaunch(
+            instructions, cold, parameters, model.uses, anchors(model.uses, buffers, parameters), model
+        )  # fmt: skip
+        self._keep(made)
+        return made
+
+    def _keep(self, made: PredictedLaunch) -> None:
+        """Its recording, in the place of the oldest ones where they are too many."""
+        self._recorded.append(made)
+        self._recorded_bytes += made.recorded_bytes
+        while self._recorded_bytes > MOST_RECORDED:
+            oldest = self._recorded.popleft()
+            self._recorded_bytes -= oldest.recorded_bytes
+            oldest.model = None
 
     def _least(self, run: Run, reason: str) -> LaunchTime:
         try:
@@ -155,7 +136,6 @@ def _nearest(predicted: Sequence[PredictedLaunch], instructions: int) -> Predict
 
 def without_addresses(parameters: bytes) -> bytes:
     """The parameter block with device addresses replaced by their offset from the allocation unit."""
-    whole = len(parameters) // WORD_BYTES
-    words = struct.unpack_from(f"<{whole}Q", parameters)
-    plain = (word % GRANULARITY if BASE <= word < BASE + BYTES else word for word in words)
-    return struct.pack(f"<{whole}Q", *plain) + parameters[whole * WORD_BYTES :]
+    found = words(parameters)
+    plain = (word % GRANULARITY if is_address(word) else word for word in found)
+    return struct.pack(f"<{len(found)}Q", *plain) + parameters[len(found) * WORD_BYTES :]

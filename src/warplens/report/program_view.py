@@ -29,6 +29,7 @@ class LaunchGroup:
     uncounted  launches that were executed without counters: their time is that of a counted one, in proportion to
                their instructions
     time_us    predicted, of all together, with the interval low_us..high_us
+    cold_us    the same time if L2 were empty at the start of each launch; warm: launches whose time is another
     limit      what the time of the first launch is made of, or why it is not predicted
     first      the first of them that was counted, if any was
     unpredicted   launches without a prediction: their time is the least that the GPU's units allow
@@ -43,6 +44,8 @@ class LaunchGroup:
     time_us: float = 0.0
     low_us: float = 0.0
     high_us: float = 0.0
+    cold_us: float = 0.0
+    warm: int = 0
     limit: str = ""
     first: LaunchView | None = None
     metrics: Mapping[str, Metric] = field(default_factory=dict)

@@ -7,6 +7,7 @@ import pytest
 
 import warplens as wl
 from warplens.model.grid.sector_footprint import footprint
+from warplens.model.grid.simulated_blocks import random_blocks
 
 TOTAL, SAMPLED = 64 * 64, 512
 
@@ -44,3 +45,11 @@ def test_a_matrix_updated_by_its_first_row_and_column_is_read_once() -> None:
     grid = n // 16 - 1
     run = wl.compile(source=source)["update"].launch((grid, grid), (16, 16), np.zeros(n * n, np.float32), n)
     assert run.predict("h200").metrics["dram__bytes_read.sum"].value == pytest.approx(4 * n * n, rel=0.05)
+
+
+def test_sectors_that_a_thousand_sampled_blocks_share_are_counted() -> None:
+    """A vector that every second block reads: addBiasQKV of HeCBench ended with an OverflowError."""
+    sampled, total = 2048, 8192
+    blocks = np.repeat(np.array(random_blocks(total, sampled), np.int64)[::2], 60)
+    sectors = np.tile(np.arange(60, dtype=np.uint32), sampled // 2)
+    assert footprint(sectors, blocks, sampled, total, 1 << 20).of(total) == pytest.approx(60)

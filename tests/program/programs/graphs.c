@@ -329,7 +329,10 @@ int main(int count, char **words) {
         refused(), owned();
     else if (!strcmp(what, "conditions"))
         conditions();
-    else
-        printf("%.3f %.3f\n", 1000 * timed(1), 1000 * timed(0));
+    else {
+        timed(1); /* L2 has their data from here on */
+        float branches = timed(1), chain = timed(0);
+        printf("%.3f %.3f\n", 1000 * branches, 1000 * chain);
+    }
     return 0;
 }

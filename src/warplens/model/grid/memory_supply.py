@@ -15,24 +15,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from warplens.machine import Machine, Microarchitecture
+from warplens.machine import Machine
 from warplens.machine.parameter import assumed
-from warplens.model.grid.atomic_units import AtomicSpeeds, AtomicWork, atomic_table, busy_units
-from warplens.model.grid.buffer_footprints import (
-    BufferExtents,
-    BufferFootprints,
-    Buffers,
-    RecordedGrid,
-    SampledAccesses,
-    buffer_footprints,
-)
-from warplens.model.grid.first_touch import first_touch_shares
-from warplens.model.grid.neighbours import progress_distance
-from warplens.model.grid.request_coalescing import coalesced_requests
+from warplens.model.grid.l2_contents import L2Start
+from warplens.model.grid.memory_demand import MemoryDemand
 from warplens.model.grid.sector_footprint import SectorFootprint
-from warplens.model.grid.write_back import Evicted, write_back
+from warplens.model.grid.write_back import write_back
 
-APART = assumed(0.5, "of the distance in a random order", "blocks that are further apart do not run in lockstep")
 WAVES = assumed(64, "waves of blocks", "effort: that are told apart; later ones are like the last of these")
 
 
@@ -90,17 +79,17 @@ class MemorySupply:
     first: NDArray[np.float64]
 
     @staticmethod
-    def of(grid: RecordedGrid, machine: Machine, buffers: Buffers) -> MemorySupply:
-        extents, accesses, total = BufferExtents.of(buffers), SampledAccesses.of(grid), grid.blocks
-        footprints = buffer_footprints(accesses, extents)
-        sharing = sharing_of(accesses, extents, footprints, machine.microarchitecture)
-        evicted = Evicted.of(*footprints, total, machine)
-        written = write_back(footprints.reads, footprints.writes, footprints.dirty, evicted, total, machine)
+    def of(demand: MemoryDemand, machine: Machine, start: L2Start | None = None) -> MemorySupply:
+        """start   what L2 holds; None for an empty one, as under ncu --cache-control all"""
+        total, footprints, sharing = demand.blocks, demand.footprints, demand.sharing
+        evicted = demand.evicted
         reads = [evicted.dram_footprint(*each) for each in zip(*footprints, strict=True)]
-        latency, weight = dram_shares(reads, grid)
+        missing = missing_shares(footprints.reads, reads, total, start)
+        written = write_back(footprints.reads, footprints.writes, footprints.dirty, evicted, total, machine, start)
+        latency, weight = (missing[:, None] * shares for shares in dram_shares(reads, total, demand.concurrent))
         return MemorySupply(
-            lows=extents.lows,
-            highs=extents.highs,
+            lows=demand.extents.lows,
+            highs=demand.extents.highs,
             latency=latency,
             weight=weight,
             own=sharing.own,
@@ -110,13 +99,16 @@ class MemorySupply:
             keys=sharing.keys,
             group=sharing.group,
             drift=sharing.drift,
-            read=sum((2 * f.of(total) for f in reads if f.seen), start=written.filled),
+            read=sum(
+                (2 * f.of(total) * share for f, share in zip(reads, missing.tolist(), strict=True) if f.seen),
+                start=written.filled,
+            ),
             filled=written.filled,
-            both=_both_partitions_share(reads) if grid.chosen.active > 1 else 0.0,
+            both=_both_partitions_share(reads) if demand.active > 1 else 0.0,
             stored=written.sectors,
             writing=written.writing,
-            of_units=total / grid.chosen.of_blocks / busy_atomic_units(grid, machine, extents.lows),
-            first=first_touches(grid, machine.microarchitecture.waited_share),
+            of_units=demand.of_units,
+            first=demand.first,
         )
 
     def with_evictions(self, pieces: float, filled: float, written: float) -> MemorySupply:
@@ -130,42 +122,25 @@ class MemorySupply:
         return SupplyArrays(*(getattr(self, name) for name in SupplyArrays._fields))
 
 
-class Sharing(NamedTuple):
-    """own, keys, group, drift of MemorySupply, by buffer."""
+def missing_shares(
+    reads: Sequence[SectorFootprint], fetched: Sequence[SectorFootprint], total: int, start: L2Start | None
+) -> NDArray[np.float64]:
+    """By buffer: of what DRAM would supply if L2 were empty, the share that it does supply.  Pieces that L2 holds at
+    the start are not read once less.
 
-    own: NDArray[np.float64]
-    keys: NDArray[np.float64]
-    group: NDArray[np.float64]
-    drift: NDArray[np.float64]
-
-
-def sharing_of(
-    accesses: SampledAccesses, extents: BufferExtents, footprints: BufferFootprints, units: Microarchitecture
-) -> Sharing:
-    """How many SMs load the same lines, and how far apart in time."""
-    grid, sample, (loads, _) = accesses.grid, accesses.sample, accesses.loads()
-    active, number = grid.chosen.active, len(footprints.lines)
-    found = Sharing(np.ones(number), np.zeros(number), np.ones(number), np.zeros(number))
-    for n, lines in enumerate(footprints.lines):
-        sms = active * (1 - (1 - 1 / active) ** lines.uses)  # SMs that have so many blocks
-        found.own[n] = min(1 / max(sms, 1.0), 1.0)
-        if sms <= 2:
-            continue
-        inside = accesses.within(extents.lows[n], extents.highs[n]).sample & loads
-        distance, found.drift[n] = progress_distance(
-            sample.sectors[inside] >> np.uint32(2), sample.blocks[inside], sample.progress[inside]
-        )
-        found.group[n] = coalesced_requests(footprints.reads[n], grid.concurrent, active, units)
-        if distance > APART:
-            found.keys[n] = lines.of(grid.concurrent) / active
-    return found
+    reads, fetched   pieces that the grid reads, and that DRAM supplies, some again after L2 has evicted them
+    """
+    missing = np.ones(len(reads))
+    for n, (read, fetch) in enumerate(zip(reads, fetched, strict=True)):
+        if start is not None and read.seen:
+            missing[n] -= start.resident[n] * min(read.of(total) / max(fetch.of(total), 1.0), 1.0)
+    return missing
 
 
 def dram_shares(
-    reads: Sequence[SectorFootprint], grid: RecordedGrid
+    reads: Sequence[SectorFootprint], total: int, concurrent: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """(latency, weight) of MemorySupply, by buffer and wave of blocks."""
-    total, concurrent = grid.blocks, grid.concurrent
     waves = -(-total // concurrent)
     steps = [min(total, (wave + 1) * concurrent) for wave in range(min(waves, WAVES))]
     latency, weight = np.zeros((len(reads), len(steps))), np.zeros((len(reads), len(steps)))
@@ -180,28 +155,6 @@ def dram_shares(
             weight[n, wave] = min(1.0, (reached - known) / requested) if requested else 0.0
             known, before = reached, blocks
     return latency, weight
-
-
-def busy_atomic_units(grid: RecordedGrid, machine: Machine, lows: NDArray[np.int64]) -> float:
-    speeds, chosen = machine.speeds, grid.chosen
-    per_port = speeds.atomic_units / 2 / machine.multiprocessors
-    cycles = AtomicSpeeds(
-        word_cycles=speeds.atomic_word_cycles,
-        sector_cycles=speeds.atomic_sector_cycles,
-        float_cycles=speeds.atomic_float_cycles,
-        packet_cycles=speeds.l2_atomic_piece_cycles * per_port,
-        lone_cycles=speeds.l2_atomic_lone_cycles * per_port,
-        reply_cycles=speeds.l2_atomic_reply_cycles * per_port,
-    )
-    work = AtomicWork(grid.sample, atomic_table(grid.program), np.sort(lows), grid.blocks)
-    return busy_units(work, chosen.active, chosen.resident, cycles, machine)
-
-
-def first_touches(grid: RecordedGrid, waited_share: float) -> NDArray[np.float64]:
-    """By instruction (first_touch.py)."""
-    centres = grid.chosen.centres
-    streams, blocks = (grid.neighbourhoods, centres) if centres else (grid.sample, grid.sample.blocks)
-    return first_touch_shares(streams, blocks, grid.concurrent, grid.code, waited_share)
 
 
 def _both_partitions_share(reads: Sequence[SectorFootprint]) -> float:

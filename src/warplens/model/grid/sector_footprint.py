@@ -35,6 +35,7 @@ COMMON = assumed(4, "sampled blocks", "a sector of so many is common, unless ran
 MORE_THAN_CHANCE = assumed(1.25, "factor", "more than random sharing gives, by more than chance")
 
 SHARED_ENOUGH = assumed(50, "sectors", "of which a random error is a seventh")
+MOST_EXPONENT = 700  # defined: e to its power is a double
 MORE_SPREAD = assumed(1.5, "factor", "variance over mean: 1 in a Poisson distribution, and random errors")
 
 
@@ -235,7 +236,7 @@ def _mixture(times: NDArray[np.int64]) -> _Mixture | None:
     mean = _poisson_mean(float(shared.mean()))
     if mean < 1 or shared.var() > MORE_SPREAD * mean:  # too few to see of which kind they are, or of several kinds
         return None
-    once = shared.size * mean / (math.exp(mean) - 1 - mean)  # that others share, too
+    once = shared.size * mean / (math.exp(min(mean, MOST_EXPONENT)) - 1 - mean)  # that others share, too
     alone = float((times == 1).sum()) - once
     return _Mixture(alone, mean) if alone > max(once, ERRORS * math.sqrt(once)) else None
 

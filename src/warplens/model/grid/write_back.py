@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from warplens.machine import Machine
 from warplens.machine.parameter import assumed, measured
 from warplens.model.grid.dirty_sectors import WHOLE, DirtySectors
+from warplens.model.grid.l2_contents import L2Start
 from warplens.model.grid.sector_footprint import SectorFootprint
 
 # Of a DRAM access: the unit in which the model counts pieces, on any GPU.
@@ -68,7 +69,7 @@ class Evicted:
     ) -> SectorFootprint:
         """Footprint that DRAM is read for;  lines: of its lines;  write, change: of the stores to the same buffer"""
         lost = self.often - (self.often - self.twice) * min(2 / read.uses, 1.0)
-        beside = (self.halves - 1) * (1 - _atomic_share(lines, write, change))
+        beside = (self.halves - 1) * (1 - atomic_share(lines, write, change))
         return read.dram_footprint(lines, self.kept, max(lost, self.kept), beside)
 
 
@@ -76,7 +77,7 @@ def _windows(total: int) -> NDArray[np.float64]:
     return np.concatenate([[0.0], np.geomspace(0.5, total, WINDOWS)])
 
 
-def _atomic_share(read: SectorFootprint, write: SectorFootprint, change: DirtySectors) -> float:
+def atomic_share(read: SectorFootprint, write: SectorFootprint, change: DirtySectors) -> float:
     """Share of the uses that are atomics, which go to the line's home partition."""
     return min(change.atomic * write.accesses / read.accesses, 1.0) if read.accesses else 0.0
 
@@ -92,7 +93,7 @@ def _occupied_bytes(
     the other may hold a copy of what is read, and of most of what is stored."""
     second, room = float(machine.speeds.halves == TWO_HALVES), np.zeros(windows.size)
     for r, w, change in zip(lines, writes, changes, strict=True):
-        beside = second * (1 - _atomic_share(r, w, change))
+        beside = second * (1 - atomic_share(r, w, change))
         read = LINE * (r.working_set(windows) + beside * r.partition_copies(windows))
         stored = WRITTEN * (1 + second * (1 - change.atomic) * machine.microarchitecture.stored_copies)
         room += np.maximum(read, w.working_set(windows) * stored)
@@ -137,8 +138,12 @@ def write_back(
     evicted: Evicted,
     total: int,
     machine: Machine,
+    start: L2Start | None = None,
 ) -> WriteBack:
-    """At the end L2 holds what passed through it last: DRAM does not write the dirty part of that."""
+    """At the end L2 holds what passed through it last: DRAM does not write the dirty part of that.
+
+    start   what L2 holds when the launch begins; None: nothing but the dirty data that a GPU always has
+    """
     speeds, units = machine.speeds, machine.microarchitecture
     number, moved = len(writes), bytes_moved(reads, writes, total)
     many = moved > units.fills_from * speeds.parts_share * machine.l2_bytes
@@ -151,10 +156,9 @@ def write_back(
         whole = f.miss_footprint(evicted.stored, evicted.stored).of(total)
         wrote[n] = partial * together + (1 - partial) * whole
         last[n] = partial * together + (1 - partial) * min(whole, f.of(total))
-        filled[n] = partial * whole if many else 0.0
+        filled[n] = partial * whole * (1 - start.resident[n] if start else 1.0) if many else 0.0
     held = last * resident_share(reads, writes, parts, evicted, total, machine)
-    leaves = np.interp(moved / machine.l2_bytes, (units.dirty_before_stays, units.dirty_before_leaves), (0.0, 1.0))
-    before = units.dirty_before * machine.l2_bytes / SECTOR * float(leaves)
+    before = start.dirty / SECTOR if start else _always_dirty(moved, machine)
     all_stored = float(wrote.sum())
     all_work = by_dram = 0.0
     both = min(sum(2 * f.of(total) for f in reads) / max(all_stored, 1.0), 1.0)  # 1 if as much is read as written
@@ -170,6 +174,14 @@ def write_back(
             fills[n] = filled[n] / asked * (1 + part.lone * (2 * speeds.lone_half - 1))
     left = all_stored - float(held.sum()) + before
     return WriteBack(stores, fills, left, float(filled.sum()), by_dram / all_work if all_work else 0.0)
+
+
+def _always_dirty(moved: float, machine: Machine) -> float:
+    """Sectors stored before a launch that DRAM is given once so many bytes have been moved, even if the launch before
+    has stored nothing."""
+    units = machine.microarchitecture
+    leaves = np.interp(moved / machine.l2_bytes, (units.dirty_before_stays, units.dirty_before_leaves), (0.0, 1.0))
+    return units.dirty_before * machine.l2_bytes / SECTOR * float(leaves)
 
 
 def _is_completed(write: SectorFootprint, part: DirtySectors, evicted: Evicted, total: int) -> bool:

@@ -9,6 +9,7 @@ from warplens.core.program import Program
 from warplens.counters.occupancy import Occupancy
 from warplens.machine import Machine
 from warplens.model.grid.inter_block_sync import InterBlockSync
+from warplens.model.grid.memory_demand import MemoryDemand
 from warplens.model.grid.memory_supply import MemorySupply
 from warplens.model.grid.simulated_blocks import SimulatedBlocks
 from warplens.model.instruction.instruction_table import InstructionTable
@@ -36,5 +37,6 @@ class SimulationInput(NamedTuple):
     chosen: SimulatedBlocks
     code: InstructionTable
     streams: WarpStreams
+    demand: MemoryDemand
     supply: MemorySupply
     sync: InterBlockSync

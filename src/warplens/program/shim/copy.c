@@ -110,7 +110,15 @@ CUresult copy_rows(const struct rows *r, enum copy_kind kind, CUstream stream, i
     int64_t duration = kind == HOST_TO_HOST ? 0 : duration_of(peers ? DEVICE_TO_HOST : kind, pinned, bytes);
     enum engine engine = kind == HOST_TO_DEVICE ? COPY_IN : peers || kind == DEVICE_TO_HOST ? COPY_OUT : ANY_ENGINE;
     int pageable = !pinned && (kind == HOST_TO_DEVICE || kind == DEVICE_TO_HOST);
-    notify(COPIED, kind, pageable, bytes, duration);
+    int from_gpu = kind == DEVICE_TO_HOST || kind == DEVICE_TO_DEVICE;
+    if (kind == DEVICE_TO_DEVICE)
+        notify(MOVED_FROM, 0, (uint64_t)r->from, bytes, 0);
+    uint64_t on_gpu = kind == DEVICE_TO_HOST ? (uint64_t)r->from : (uint64_t)r->to;
+    notify(COPIED, (uint32_t)kind | (pageable ? PAGEABLE : 0), on_gpu, bytes, duration);
+    if (from_gpu)
+        use_l2((uint64_t)r->from, bytes, 0);
+    if (kind == HOST_TO_DEVICE || kind == DEVICE_TO_DEVICE)
+        use_l2((uint64_t)r->to, bytes, 1);
     int64_t end = queue_work(stream, engine, 0, duration);
     if (reachable(r->to))
         note_written((uint64_t)r->to, written);
@@ -152,7 +160,8 @@ CUresult fill_rows(uint64_t to, size_t pitch, size_t width, size_t height, uint3
     for (size_t y = 0; y < height && !repeated; y++)
         fill((char *)to + y * pitch, width, value, element);
     int64_t duration = gpu.next_copy_ns + width * height / gpu.fill_rate;
-    notify(COPIED, 5, 0, width * height, duration); /* 5: a fill */
+    notify(COPIED, 5, to, width * height, duration); /* 5: a fill */
+    use_l2(to, width * height, 1);
     queue_work(stream, ANY_ENGINE, 0, duration);
     if (!repeated)
         note_written(to, written);

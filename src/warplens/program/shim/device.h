@@ -9,8 +9,16 @@
 enum { PITCH_UNIT = 0 }; /* place among the attributes of what is none of CUDA's: the unit of allocated rows */
 enum { MOST_DEVICES = 16, GREATEST_PRIORITY = -5, PCI_BUS = 33 /* CU_DEVICE_ATTRIBUTE_PCI_BUS_ID */ };
 
-/* Nanoseconds that calls take on the host, assumed: orders of magnitude of a current driver; not measured. */
-enum { CALL_NS = 200, LAUNCH_NS = 2000, EVENT_NS = 600, SYNCHRONIZE_NS = 1000, ALLOCATE_NS = 10000 };
+/* Nanoseconds that calls take on the host.  Of launches, fills and events, and of waiting for a kernel beyond its end:
+   measured, measurements/h200/launch_rate.csv (a virtual machine of 16 cores).  The others: assumed. */
+enum {
+    CALL_NS = 200,
+    LAUNCH_NS = 3400,
+    GRAPH_LAUNCH_NS = 1900,
+    EVENT_NS = 1100,
+    SYNCHRONIZE_NS = 2300,
+    ALLOCATE_NS = 10000
+};
 
 enum needs { NOTHING, INITIALIZED, CONTEXT, CONTEXT_AND_NO_FAULT };
 
@@ -164,9 +172,17 @@ CUresult prepare_launch(struct function *function, const struct shape *shape, vo
 CUresult launch_block(struct function *function, const struct shape *shape, const char *block);
 void apply_attributes(struct shape *shape, const launch_attribute *attributes, unsigned count);
 
+/* What L2 holds (l2_state.c), as a number: the same where the same launches, copies and fills came before. */
+
+uint64_t l2_state(void);
+void set_l2_state(uint64_t state); /* as the server calls it */
+void use_l2(uint64_t address, uint64_t bytes, int written); /* by a copy or fill */
+
 /* Repeats (repeat.c) */
 
-const struct launch_answer *find_repeat(const struct launch_request *request, const char *parameters, size_t bytes);
+struct repeat;
+struct repeat *find_repeat(const struct launch_request *request, const char *parameters, size_t bytes);
+CUresult launch_again(struct repeat *repeat, CUstream stream);
 void keep_repeat(const struct launch_request *request, const char *parameters, size_t bytes,
                  const struct launch_answer *answer, const struct touched_block *touched);
 int is_filled(uint64_t to, uint64_t bytes, uint32_t value, int element); /* as keep_fill() said of it */

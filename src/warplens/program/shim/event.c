@@ -66,6 +66,7 @@ void record_event(struct event *event, struct stream *stream) {
     settle_everywhere(event);
     event->capture = NULL;
     event->recorded = 1;
+    stream->kernel_end = 0;
     event->at = now() - end < NEAR_NS ? end : now();
     if (end <= now() && stream->early_count < MOST_EARLY)
         stream->early[stream->early_count++] = event;

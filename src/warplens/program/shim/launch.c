@@ -48,6 +48,7 @@ static CUresult execute(const struct launch_request *request, const char *block,
     CUresult status = ask(LAUNCH, request, sizeof *request, block, bytes, answer, sizeof *answer, &rest);
     if (!status) {
         struct touched_block *touched = (struct touched_block *)rest.data;
+        set_l2_state(answer->l2);
         size_t list = answer->touched * sizeof *touched;
         keep_repeat(request, block, bytes, answer, touched);
         if (answer->fault)
@@ -80,17 +81,10 @@ CUresult launch_block(struct function *function, const struct shape *shape, cons
     const dim3 *g = &shape->grid, *b = &shape->block, *c = &shape->cluster;
     struct launch_request request = {function->info.id,  {g->x, g->y, g->z},  {b->x, b->y, b->z},
                                      shape->shared, {c->x, c->y, c->z}, shape->cooperative};
-    const struct launch_answer *repeated = find_repeat(&request, block, function->info.parameter_bytes);
+    struct repeat *repeated = find_repeat(&request, block, function->info.parameter_bytes);
     struct launch_answer answer;
-    CUresult status = SUCCESS;
-    if (repeated) {
-        answer = *repeated;
-        notify(REPEATED, answer.number, 0, 0, 0);
-        queue_work(shape->stream, COMPUTE, answer.share, answer.nanoseconds);
-    } else {
-        status = execute(&request, block, function->info.parameter_bytes, &answer, shape->stream);
-    }
-    return status;
+    return repeated ? launch_again(repeated, shape->stream)
+                    : execute(&request, block, function->info.parameter_bytes, &answer, shape->stream);
 }
 
 CUresult launch(struct function *function, const struct shape *shape, void **values, void **extra) {

@@ -6,21 +6,26 @@
 
 #include "cuda_types.h"
 
-enum operation { HELLO = 1, NOTICES, LOAD, FUNCTION, GLOBAL, LAUNCH, OCCUPANCY, UNLOAD, MISSING, LINK, TEXTURE, TENSOR_MAP, KERNELS, API_ERROR = 64 };
+enum operation { HELLO = 1, NOTICES, LOAD, FUNCTION, GLOBAL, LAUNCH, OCCUPANCY, UNLOAD, MISSING, LINK, TEXTURE, TENSOR_MAP, KERNELS, REPEAT, API_ERROR = 64 };
 
 /* TIMED: the launch, copy or fill that was noticed last: `detail` is its stream, `address` when it begins,
    `bytes` twice its GPU, and 1 where the stream is the default one.
    MISUSED: a copy whose direction, `detail`, is not that of its pointers, which is `bytes`.
+   COPIED: `address` is where a copy or fill writes GPU memory, else where it reads; MOVED_FROM precedes one within the GPU.
+   `detail` is its kind, and PAGEABLE where the host's memory is not page-locked.
    UNSYNCHRONIZED: a block that the host has touched before it waited for the work that writes it. */
 enum notice_kind {
-    ALLOCATED = 1, FREED, WRITTEN, COPIED, REPEATED, MAPPED, HEAP_LIMIT, STACK_LIMIT, TIMED = 32, MISUSED, UNSYNCHRONIZED, FILLED = 48
+    ALLOCATED = 1, FREED, WRITTEN, COPIED, REPEATED, MAPPED, HEAP_LIMIT, STACK_LIMIT, MOVED_FROM, TIMED = 32, MISUSED, UNSYNCHRONIZED, FILLED = 48
 };
+
+enum { PAGEABLE = 0x100 };
 
 enum { ATTRIBUTES = 160 };
 
 struct greeting { /* answer to HELLO: the GPU */
     uint64_t arena, arena_bytes, allocatable_bytes, memory_bytes;
     double copy_ns, next_copy_ns;                                     /* of a copy of nothing; behind another */
+    double back_to_back_ns, node_ns; /* by which a launch right behind another is shorter, and a node behind another */
     double pageable_rate, to_device_rate, to_host_rate, within_rate, fill_rate; /* bytes a nanosecond */
     int32_t real_time, devices;
     int32_t attributes[ATTRIBUTES];
@@ -60,6 +65,12 @@ struct launch_answer { /* the blocks that it touched follow, then what the kerne
     uint32_t number;     /* of this answer, for a launch that repeats it */
     uint32_t repeatable; /* whether it would do the same again, while these blocks stay as they are now */
     uint32_t touched;
+    uint64_t l2; /* the number of what L2 holds then */
+};
+
+struct repeat_answer { /* answer to REPEAT: the launch with this number once more */
+    int64_t nanoseconds;
+    uint64_t l2;
 };
 
 struct touched_block {

@@ -1,13 +1,14 @@
 /* Repeats: a launch that would do nothing new is not sent to the server, and a fill that would change nothing not done.
 
    Such a launch is one with the parameters of an earlier launch that wrote nothing of what it read, where all that it touched is
-   as that launch left it: it would write the same again. */
+   as that launch left it: it would write the same again.  Its time depends on what L2 holds; the server is asked for it once
+   for each state of L2. */
 #include "device.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROOM = 1 << 12, MOST_TOUCHED = 64 };
+enum { ROOM = 1 << 12, MOST_TOUCHED = 64, TIMES = 8 };
 
 struct repeat {
     struct launch_request request;
@@ -17,6 +18,11 @@ struct repeat {
     struct {
         uint64_t address, version;
     } touched[MOST_TOUCHED];
+    struct {
+        uint64_t before, after; /* states of L2 */
+        int64_t nanoseconds;
+    } times[TIMES]; /* the last ones that the server was asked for */
+    unsigned timed;
 };
 
 static struct repeat *table[ROOM]; /* by a hash of request and parameters; another launch replaces one */
@@ -31,8 +37,8 @@ static struct repeat **place_of(const struct launch_request *request, const char
     return &table[hash % ROOM];
 }
 
-const struct launch_answer *find_repeat(const struct launch_request *request, const char *parameters, size_t bytes) {
-    const struct repeat *found = *place_of(request, parameters, bytes);
+struct repeat *find_repeat(const struct launch_request *request, const char *parameters, size_t bytes) {
+    struct repeat *found = *place_of(request, parameters, bytes);
     if (!found || found->bytes != bytes || memcmp(&found->request, request, sizeof *request) ||
         memcmp(found->parameters, parameters, bytes))
         return NULL;
@@ -41,7 +47,29 @@ const struct launch_answer *find_repeat(const struct launch_request *request, co
         if (!block || block->address != found->touched[n].address || block->version != found->touched[n].version)
             return NULL;
     }
-    return &found->answer;
+    return found;
+}
+
+CUresult launch_again(struct repeat *repeat, CUstream stream) {
+    uint64_t state = l2_state();
+    for (unsigned n = 0; n < TIMES && n < repeat->timed; n++)
+        if (repeat->times[n].before == state) {
+            notify(REPEATED, repeat->answer.number, 0, 0, 0);
+            set_l2_state(repeat->times[n].after);
+            queue_work(stream, COMPUTE, repeat->answer.share, repeat->times[n].nanoseconds);
+            return SUCCESS;
+        }
+    struct repeat_answer answer;
+    CUresult status = ask(REPEAT, &repeat->answer.number, sizeof repeat->answer.number, NULL, 0, &answer, sizeof answer, NULL);
+    if (!status) {
+        unsigned n = repeat->timed++ % TIMES;
+        repeat->times[n].before = state;
+        repeat->times[n].after = answer.l2;
+        repeat->times[n].nanoseconds = answer.nanoseconds;
+        set_l2_state(answer.l2);
+        queue_work(stream, COMPUTE, repeat->answer.share, answer.nanoseconds);
+    }
+    return status;
 }
 
 void keep_repeat(const struct launch_request *request, const char *parameters, size_t bytes,
@@ -62,6 +90,7 @@ void keep_repeat(const struct launch_request *request, const char *parameters, s
     kept->parameters = memcpy(malloc(bytes + 1), parameters, bytes);
     kept->bytes = bytes;
     kept->answer = *answer;
+    kept->timed = 0;
     for (unsigned n = 0; n < answer->touched; n++) {
         struct block *block = block_of(touched[n].address, 0);
         kept->touched[n].address = touched[n].address;

@@ -25,19 +25,24 @@ struct event {
    predicted time, which was calibrated so, however slow the host is that runs this. */
 enum { MOST_EARLY = 8, NEAR_NS = 20000000 };
 
+/* A launch that begins when another ends is being prepared while that runs, unless an event stands between them. */
 struct stream {
     int64_t end;
+    int64_t kernel_end; /* of the last work, if that is a launch and no event was recorded behind it */
     int separate, priority; /* separate: does not wait for the default stream (CU_STREAM_NON_BLOCKING) */
     int device, destroyable;
     char access_policy[32]; /* cudaAccessPolicyWindow: a wish */
     unsigned long long id;
     struct event *early[MOST_EARLY];
     int early_count;
+    int is_node; /* of a graph: what was launched before is another node */
     struct stream *parent; /* of a branch of a graph: the stream that the graph was launched into */
     struct capture *capture;
     struct tips tips; /* what the next node captured here waits for */
     struct stream *next;
 };
+
+enum predecessor { NO_KERNEL, KERNEL_BEFORE, KERNEL_NODE }; /* of a node of a graph */
 
 struct stream *found_stream(CUstream handle); /* NULL if there is none */
 struct stream *default_stream(int device);
@@ -49,7 +54,7 @@ int64_t ready(struct stream *stream);      /* when work that is queued now may b
 int64_t end_before(struct stream *stream); /* when the work before ends */
 
 /* A stream for the nodes of a graph, whose next work begins no sooner than `from`; one a device. */
-struct stream *open_branch(struct stream *parent, int device, int64_t from);
+struct stream *open_branch(struct stream *parent, int device, int64_t from, enum predecessor predecessor);
 
 struct event *known_event(CUevent handle);
 void record_event(struct event *event, struct stream *stream);

@@ -136,11 +136,15 @@ static int64_t room_for(struct timeline *t, double share, int64_t at, int64_t du
     return start;
 }
 
-static void move_early(struct stream *stream, int64_t start) {
+static void move_early(struct stream *stream, int64_t at) {
     for (int n = 0; n < stream->early_count; n++)
-        if (start - stream->early[n]->at < NEAR_NS)
-            stream->early[n]->at = start;
+        if (at > stream->early[n]->at && at - stream->early[n]->at < NEAR_NS)
+            stream->early[n]->at = at;
     stream->early_count = 0;
+}
+
+static int64_t shorter(int64_t duration, int64_t by) {
+    return duration > 2 * by ? duration - by : duration / 2;
 }
 
 int64_t queue_work(CUstream handle, enum engine engine, double share, int64_t duration) {
@@ -148,34 +152,41 @@ int64_t queue_work(CUstream handle, enum engine engine, double share, int64_t du
     struct timeline *timeline = timeline_of(stream->device);
     int64_t start = ready(stream);
     if (engine == COMPUTE) {
+        if (start == stream->kernel_end)
+            duration = shorter(duration, gpu.back_to_back_ns + (stream->is_node ? gpu.node_ns : 0));
         start = room_for(timeline, share, start, duration);
     } else if (engine != ANY_ENGINE) {
         if (timeline->engines[engine] > start)
             start = timeline->engines[engine];
         timeline->engines[engine] = start + duration;
     }
-    move_early(stream, start);
+    /* The host records an event, and then takes its time to launch. */
+    int64_t recorded = engine != COMPUTE ? start : start - (stream->parent ? GRAPH_LAUNCH_NS : LAUNCH_NS);
+    move_early(stream, recorded);
     struct stream *launched_into = stream->parent ? stream->parent : stream;
     int is_default = launched_into == default_stream(launched_into->device);
     notify(TIMED, launched_into->id, start, 2 * launched_into->device + is_default, duration);
     if (stream->parent)
-        move_early(stream->parent, start);
+        move_early(stream->parent, recorded);
     if (!launched_into->separate)
-        move_early(default_stream(launched_into->device), start);
+        move_early(default_stream(launched_into->device), recorded);
     stream->end = start + duration;
+    stream->kernel_end = engine == COMPUTE ? stream->end : 0;
     return stream->end;
 }
 
 void stream_wait(CUstream handle, int64_t until) {
     struct stream *stream = found_stream(handle);
     if (until > stream->end)
-        stream->end = until;
+        stream->end = until, stream->kernel_end = 0;
 }
 
-struct stream *open_branch(struct stream *parent, int device, int64_t from) {
+struct stream *open_branch(struct stream *parent, int device, int64_t from, enum predecessor predecessor) {
     struct stream *branch = &timeline_of(device)->branch;
     branch->parent = parent;
     branch->end = from;
+    branch->kernel_end = predecessor == NO_KERNEL ? 0 : from;
+    branch->is_node = predecessor == KERNEL_NODE;
     return branch;
 }
 

@@ -63,7 +63,7 @@ def _parts(view: ProgramView) -> Iterator[SummaryPart]:
         yield SummaryPart("copies", "Copies and Fills", "modelled", table=table)
     if advice := view.advice:
         yield SummaryPart("advice", "Between Host and GPU", items=[[format_program_finding(one)] for one in advice])
-    notes = [[note] for note in view.notes]
+    notes = [[note] for note in (words.warm_launches(view), *view.notes) if note]
     if view.missing:
         notes.insert(0, [f"not provided, answered with error 801: {', '.join(view.missing)}"])
     if notes:

@@ -82,6 +82,8 @@ def group_part(group: LaunchGroup, names: Sequence[str] | None) -> Document:
         "time_us": number(group.time_us),
         "low_us": number(group.low_us),
         "high_us": number(group.high_us),
+        "cold_time_us": number(group.cold_us),
+        "warm": group.warm,
         "limit": group.limit,
         "metrics": metrics_part(group, names),
     }

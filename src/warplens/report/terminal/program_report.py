@@ -122,8 +122,21 @@ def _show_times(view: ProgramView, out: Console) -> None:
     out.print(titled("Kernels", "modelled", table))
     if view.uncounted:
         out.print(Text(_uncounted(view), "dim"))
+    if line := warm_launches(view):
+        out.print(Text(line, "dim"))
     for line in dict.fromkeys(_verdict(group) for group in ordered(view)):
         out.print(Text(line, "dim"))
+
+
+def warm_launches(view: ProgramView) -> str:
+    """How many launches do not begin with an empty L2, and what that changes; "" if it changes nothing."""
+    warm, cold = (sum(getattr(group, name) for group in view.groups) for name in ("warm", "cold_us"))
+    if not warm:
+        return ""
+    return (
+        f"{warm:,} of {view.launches:,} launches begin with data from before them in L2; with an empty one, as under "
+        f"ncu --cache-control all, the kernels take {spoken(cold)} instead of {spoken(view.kernel_us)}"
+    )
 
 
 def _uncounted(view: ProgramView) -> str:

@@ -40,10 +40,13 @@ CUresult launch_graph(const struct graph *graph, struct node **order, struct str
     for (size_t n = 0; n < graph->count; n++) {
         struct node *node = order[n];
         int64_t start = from;
+        enum predecessor predecessor = into->kernel_end == from ? KERNEL_BEFORE : NO_KERNEL;
         for (size_t k = 0; k < node->before.count; k++)
-            if (node->before.nodes[k]->end > start)
+            if (node->before.nodes[k]->end > start) {
                 start = node->before.nodes[k]->end;
-        struct stream *branch = open_branch(into, node->work.device, start);
+                predecessor = node->before.nodes[k]->work.type == KERNEL_WORK ? KERNEL_NODE : NO_KERNEL;
+            }
+        struct stream *branch = open_branch(into, node->work.device, start, predecessor);
         CUresult status = node->disabled ? SUCCESS : perform(&node->work, branch);
         if (status)
             return status;
@@ -122,10 +125,11 @@ EXPORT CUresult cuGraphLaunch(struct graph_exec *exec, CUstream handle) {
     } else if (!status) {
         struct stream *stream = found_stream(handle);
         int64_t end;
-        advance_clock(LAUNCH_NS);
+        advance_clock(GRAPH_LAUNCH_NS);
         assign_defaults(exec->graph);
         status = launch_graph(exec->graph, exec->order, stream, ready(stream), &end);
         stream_wait(handle, end);
+        stream->kernel_end = end;
     }
     return finish(status, 0);
 }

@@ -65,7 +65,7 @@ CUresult launch_within(const struct graph *child, struct stream *stream) {
     struct stream *parent = stream->parent;
     status = launch_graph(child, order, parent, stream->end, &end);
     free(order);
-    open_branch(parent, stream->device, end);
+    open_branch(parent, stream->device, end, NO_KERNEL);
     return status;
 }
 
