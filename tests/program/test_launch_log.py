@@ -12,7 +12,7 @@ from warplens.core.program import Program
 from warplens.counters.metrics import metrics
 from warplens.machine import machine
 from warplens.program.launch_log import LaunchLog
-from warplens.program.predicted_launch import LaunchTime
+from warplens.program.timing.predicted_launch import LaunchTime
 from warplens.report.program_view import ProgramView
 
 SOURCE = 'extern "C" __global__ void add(int* x) { x[threadIdx.x] += 1; }'

@@ -13,8 +13,8 @@ from helpers.whole_program import PROGRAMS
 from warplens.commands.run_program import ProgramOutput, run_program
 from warplens.emulator.execute.tiering import TierPolicy
 from warplens.emulator.state.check_set import UNCOUNTED
-from warplens.program import time_prediction
 from warplens.program.launch_selection import LaunchSelection
+from warplens.program.timing import time_prediction
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="`warplens run` works on Linux alone")
 

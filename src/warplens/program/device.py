@@ -15,14 +15,12 @@ from warplens.emulator.state.abi import CALL_STACK
 from warplens.errors import CubinError, KernelFault, UnsupportedInstruction, UsageError
 from warplens.machine import Machine
 from warplens.program.arena import Arena, ArenaMemory
-from warplens.program.l2_history import L2History
 from warplens.program.launch_archive import LaunchArchive
 from warplens.program.launch_log import LaunchLog
 from warplens.program.launch_memo import LaunchMemo, Touched
 from warplens.program.launch_selection import LaunchSelection
 from warplens.program.linker import link
 from warplens.program.loaded_module import ImageError, LoadedFunction, LoadedModule
-from warplens.program.predicted_launch import LaunchTime, TimedLaunch
 from warplens.program.protocol import (
     GLOBAL,
     LAUNCHED,
@@ -37,7 +35,9 @@ from warplens.program.protocol import (
     Status,
 )  # fmt: skip
 from warplens.program.saved_launch import MOST_STACK, SaveRequest, save
-from warplens.program.time_prediction import MOST, MOST_GRIDS, TimePredictor
+from warplens.program.timing.l2_history import L2History
+from warplens.program.timing.predicted_launch import LaunchTime, TimedLaunch
+from warplens.program.timing.time_prediction import MOST, MOST_GRIDS, TimePredictor
 from warplens.report.program_view import INTO, OUT_OF, WITHIN, SavedFile
 from warplens.run import Run
 

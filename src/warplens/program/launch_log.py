@@ -9,9 +9,9 @@ from pathlib import Path
 from warplens.core.launch import Launch
 from warplens.core.metric import Metric
 from warplens.program.launch_selection import LaunchSelection, LaunchSelector
-from warplens.program.predicted_launch import LaunchTime
 from warplens.program.program_check import ProgramCheck
 from warplens.program.protocol import Status
+from warplens.program.timing.predicted_launch import LaunchTime
 from warplens.report.launch_view import LaunchView
 from warplens.report.program_view import LaunchGroup, ProgramView, SelectedLaunch, Transfer
 from warplens.report.timeline import COPY, FILL, KERNEL, Track, Work

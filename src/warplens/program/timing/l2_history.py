@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from warplens.machine import Machine
 from warplens.model.grid.l2_contents import L2Contents, L2Sizes, L2Start, RangeUse, StreamPlaces
-from warplens.program.predicted_launch import LaunchTime, TimedLaunch
+from warplens.program.timing.predicted_launch import LaunchTime, TimedLaunch
 
 MOST_STEPS = 1 << 14  # that are known; then all are forgotten
 TO_DEVICE, WITHIN, FILL = 1, 3, 5  # kinds of copies (shim/copy.c)

@@ -13,11 +13,11 @@ import warplens as wl
 from warplens.core.launch import Launch
 from warplens.machine import machine
 from warplens.model.grid.l2_contents import L2Contents, L2Start, RangeUse
-from warplens.program import l2_history
-from warplens.program.l2_history import FILL, TO_DEVICE, WITHIN, L2History
 from warplens.program.loaded_module import LaunchConfiguration
-from warplens.program.predicted_launch import MOST_STARTS, LaunchTime, PredictedLaunch, TimedLaunch, anchors
-from warplens.program.time_prediction import TimePredictor
+from warplens.program.timing import l2_history
+from warplens.program.timing.l2_history import FILL, TO_DEVICE, WITHIN, L2History
+from warplens.program.timing.predicted_launch import MOST_STARTS, LaunchTime, PredictedLaunch, TimedLaunch, anchors
+from warplens.program.timing.time_prediction import TimePredictor
 
 H200 = machine("h200")
 MIB = 1 << 20
@@ -41,7 +41,7 @@ class Model:
 
 @pytest.fixture
 def launch(monkeypatch: pytest.MonkeyPatch) -> TimedLaunch:
-    monkeypatch.setattr("warplens.program.predicted_launch.with_text", lambda made: made)
+    monkeypatch.setattr("warplens.program.timing.predicted_launch.with_text", lambda made: made)
     monkeypatch.setattr(LaunchTime, "of", staticmethod(lambda made: made))
     predicted = PredictedLaunch(100, LaunchTime(20, 10, 30, ""), uses=(use(X),), anchors=(0,), model=Model())  # type: ignore[arg-type]
     return TimedLaunch(predicted, predicted.uses, H200)
@@ -124,7 +124,7 @@ def test_a_launch_is_predicted_for_the_l2_that_it_finds() -> None:
 
 def test_a_launch_behind_another_takes_its_kernel_duration() -> None:
     """Of all 52 kernels on an H200, from 1.5 to 29 microseconds: the shim takes event_microseconds off."""
-    with (Path(__file__).parents[2] / "measurements" / "h200" / "launch_intervals.csv").open(encoding="utf-8") as file:
+    with (Path(__file__).parents[3] / "measurements" / "h200" / "launch_intervals.csv").open(encoding="utf-8") as file:
         less = [float(row["alone_us"]) - float(row["interval_us"]) for row in csv.DictReader(file)]
     assert np.median(less) == pytest.approx(H200.speeds.event_microseconds, rel=0.1)
     assert (min(less) > 1.0, max(less) < 1.7) == (True, True)

@@ -10,11 +10,11 @@ import pytest
 
 import warplens as wl
 from warplens.core.launch import Launch
-from warplens.program import time_prediction
 from warplens.program.arena import BASE, GRANULARITY
 from warplens.program.loaded_module import LaunchConfiguration
-from warplens.program.predicted_launch import LaunchTime, PredictedLaunch
-from warplens.program.time_prediction import PATIENCE, TimePredictor, without_addresses
+from warplens.program.timing import time_prediction
+from warplens.program.timing.predicted_launch import LaunchTime, PredictedLaunch
+from warplens.program.timing.time_prediction import PATIENCE, TimePredictor, without_addresses
 
 
 def block(*words: int) -> bytes:

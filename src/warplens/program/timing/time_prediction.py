@@ -11,7 +11,14 @@ from warplens.errors import Unpredictable, UnsupportedInstruction, UsageError
 from warplens.machine import Machine
 from warplens.program.arena import GRANULARITY, WORD_BYTES
 from warplens.program.loaded_module import LaunchConfiguration
-from warplens.program.predicted_launch import LaunchTime, PredictedLaunch, TimedLaunch, anchors, is_address, words
+from warplens.program.timing.predicted_launch import (
+    LaunchTime,
+    PredictedLaunch,
+    TimedLaunch,
+    anchors,
+    is_address,
+    words,
+)
 from warplens.report.limit_text import with_text
 from warplens.run import Run, launch_model
 
