@@ -30,7 +30,9 @@ def test_a_python_program_of_the_driver_api(capfd: pytest.CaptureFixture[str], t
     assert float(timed.split()[1]) == pytest.approx(kernel["time_us"] + LAUNCH_US, abs=0.1)
     assert kernel["low_us"] < kernel["time_us"] < kernel["high_us"]
     assert kernel["metrics"]["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"]["value"] == 2 * (1 << 16) / 8
-    assert ran.document["copies"]["host to device"] == {"count": 2, "bytes": 1 << 19, "time_us": pytest.approx(73, 0.1)}
+    assert ran.document["copies"]["host to device"] == {
+        "count": 2, "bytes": 1 << 19, "time_us": pytest.approx(73, 0.1), "pageable_bytes": 1 << 19,
+    }  # fmt: skip
     assert ran.document["copies"]["device to host"]["count"] == 2
     assert " ".join(ran.err.split()).startswith(" ".join(PURPOSE.split()))
 

@@ -41,7 +41,7 @@ def children(process: int) -> list[int]:
     ("words", "sentence"),
     [
         (["no_such.cu"], "no such file"),
-        (["no_such_lab"], "neither a source file (.cu) nor a lab; the labs are banks,"),
+        (["no_such_lab"], "neither a source file (.cu) nor a lab; the labs are attention, banks,"),
         (["--gpu", "h2"], "no GPU 'h2' is known"),
     ],
 )

@@ -27,6 +27,14 @@ SCRATCH = ("global_scratch", "profile_scratch")
 """Pointers behind a kernel's own arguments: to memory that it uses as it likes, one part a block."""
 
 
+def source_file(function: Any) -> str:
+    """The Python file of a kernel; "" of one that comes as Triton's own intermediate code."""
+    if function is None:
+        return ""
+    named = getattr(function, "file_name", None)  # not before Triton 3.7
+    return str(named or function.fn.__code__.co_filename)
+
+
 @dataclass(frozen=True)
 class LaunchOptions:
     """Launch options: those of LaunchableKernel.launch() that Triton has no word for."""
@@ -89,7 +97,7 @@ class TritonDriver:
 
     def launcher_cls(self, source: Any, metadata: Any) -> Callable[..., None]:
         """What Triton calls to launch a compiled kernel, which it loads next."""
-        self._file = getattr(getattr(source, "fn", None), "file_name", "")
+        self._file = source_file(getattr(source, "fn", None))
         self._version = getattr(metadata, "triton_version", "")
         return TritonLauncher(self, tuple(source.signature.items()), metadata, _short(self._file))
 

@@ -11,7 +11,15 @@ from typing import Any
 
 from warplens.errors import UsageError
 from warplens.frontend.triton_arguments import wrapped
-from warplens.frontend.triton_driver import LaunchOptions, TritonDriver, active, current, load_kernel, triton_module
+from warplens.frontend.triton_driver import (
+    LaunchOptions,
+    TritonDriver,
+    active,
+    current,
+    load_kernel,
+    source_file,
+    triton_module,
+)
 from warplens.kernel import LaunchableKernel
 from warplens.machine import choose
 from warplens.run import Run
@@ -120,7 +128,7 @@ class TritonKernel:
         target = self._driver.get_current_target()
         with active(self._driver):
             made = module.compile(source, target=target, options=options)
-        return load_kernel(made.asm["cubin"], made.metadata.name, function.file_name, module.__version__)
+        return load_kernel(made.asm["cubin"], made.metadata.name, source_file(function), module.__version__)
 
 
 def _source(module: Any, function: Any, signature: str) -> Any:

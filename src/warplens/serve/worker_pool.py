@@ -96,8 +96,12 @@ class WorkerProcess:
         assert self.process.stdout
         output, leaving = self.process.stdout.fileno(), False
         while b"\n" not in self._buffer:
-            if select.select([output], [], [], POLL_SECONDS)[0]:
-                part = os.read(output, 1 << 20)
+            try:
+                ready = select.select([output], [], [], POLL_SECONDS)[0]
+                part = os.read(output, 1 << 20) if ready else b""
+            except OSError:  # end() has closed it, in another thread
+                raise WorkerEnded(self._reason(step)) from None
+            if ready:
                 self._buffer += part
                 if not part or len(self._buffer) > MOST_BYTES:
                     self.process.poll()

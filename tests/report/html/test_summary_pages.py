@@ -105,7 +105,8 @@ def program() -> ProgramView:
     timeline.add(track, timeline.number_of_work(Work("kernel", "scale")), 0, 60_000)
     timeline.add(track, timeline.number_of_work(Work("copy", "host to device")), 60_000, 20_000, 4096)
     subject = predicted("nccopy")
-    group = LaunchGroup("scale", Launch((8, 1, 1), (64, 1, 1)), 4, 1, 0, 0, 60.0, 50.0, 70.0, "DRAM", subject)
+    launch = Launch((8, 1, 1), (64, 1, 1))
+    group = LaunchGroup("scale", launch, 4, 1, 0, 0, 60.0, 50.0, 70.0, limit="DRAM", first=subject)
     return ProgramView(
         "./app <1>", machine("h200"), groups=[group], transfers={"host to device": Transfer(1, 4096, 20.0)},
         timeline=timeline, missing=["cuSome"],
