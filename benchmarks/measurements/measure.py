@@ -38,11 +38,14 @@ ABOUT = ("gpu", "date", "driver", "tools")
 NEAR = 0.1
 
 
+OTHERS = ("gpu", "measure", "cubin_loops", "bulk_copies")  # parts, and a program of its own, which needs PyTorch
+
+
 def programs() -> dict[str, ModuleType]:
     """By the file that they make."""
     found = {}
     for path in sorted(FOLDER.glob("*.py")):
-        module = None if path.stem in ("gpu", "measure", "cubin_loops") else import_module(path.stem)
+        module = None if path.stem in OTHERS else import_module(path.stem)
         if module:
             found |= dict.fromkeys(getattr(module, "FILES", (path.stem,)), module)
     return found

@@ -99,3 +99,20 @@ def test_headers_beside_the_file_are_part_of_what_the_cache_knows(tmp_path, empt
 def test_an_option_of_nvcc_is_told_from_one_of_nvrtc():
     with pytest.raises(CompileError, match=r"unrecognized option -O3 found; NVRTC does not take all options of nvcc"):
         compile_source("__global__ void f() {}\nint main() {}", "f.cu", "sm_90", options=["-O3"])
+
+
+def test_code_for_debuggers_leaves_what_is_compiled_later_as_it_is():
+    """NVRTC's own state after -G: the next kernel had 40 instructions instead of 32, and read parameters elsewhere."""
+    source = """
+    struct P { int a[20]; };
+    extern "C" __global__ void gc(const __grid_constant__ P p, int *o, int n) { o[n] = p.a[threadIdx.x % 20]; }
+    """
+
+    def code(text, options=()):
+        return read_cubin(compile_source(text, "gc.cu", "sm_86", options)[0]).kernels["gc"].code
+
+    before = code(source)
+    assert code(source, ["-G"]) != before
+    assert code(source + "// again") == before
+    with pytest.raises(CompileError, match='identifier "nonsense" is undefined'):
+        code(source + "__device__ int wrong() { return nonsense; }", ["-G"])

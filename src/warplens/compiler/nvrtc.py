@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import subprocess
 import sys
 from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
@@ -80,6 +81,7 @@ def header_directories() -> list[Path]:
     return [*found, *(directory for directory in cccl if directory.is_dir()), *cutlass_headers()[0]]
 
 
+DEBUGGING = {"-G", "--device-debug"}
 Compiled = tuple[bytes, dict[str, str]]
 FOR_DEVICES = re.compile(r"\b(std|thrust|cub)\b")
 NAME_MAP = "__nv_name_map"  # what NVRTC calls the list of names that are asked for
@@ -144,6 +146,41 @@ def _unknown_name(log: str, file: str) -> UsageError | CompileError:
 def _compile_as_it_is(
     source: str, name: str, arch: str, options: Sequence[str], names: Sequence[str], known: Mapping[str, str]
 ) -> Compiled:
+    if DEBUGGING.isdisjoint(options):
+        return _compile_here(source, name, arch, options, names, known)
+    return _compile_apart(source, name, arch, options, names, dict(known))
+
+
+def _compile_apart(*arguments: object) -> Compiled:
+    """By NVRTC in a process of its own: after -G NVRTC 13.0.88 compiles what follows in its process without
+    optimisation, and parameters at addresses where they are not."""
+    script = "from warplens.compiler.nvrtc import answer_compilation; answer_compilation()"
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, "-c", script], input=json.dumps(arguments), capture_output=True, text=True, env=environment
+    )
+    if done.returncode != 0:
+        raise CompileError(f"the process that compiles for debugging ended: {done.stderr.strip() or done.returncode}")
+    answer = json.loads(done.stdout)
+    if "error" in answer:
+        raise (UsageError if answer["usage"] else CompileError)(answer["error"])
+    return b64decode(answer["cubin"]), answer["names"]
+
+
+def answer_compilation() -> None:
+    """The other end of it: arguments as JSON from standard input, the cubin or the error to standard output."""
+    try:
+        cubin, lowered = _compile_here(*json.load(sys.stdin))
+    except (CompileError, UsageError) as error:
+        print(json.dumps({"error": str(error), "usage": isinstance(error, UsageError)}))
+    else:
+        print(json.dumps({"cubin": b64encode(cubin).decode(), "names": lowered}))
+
+
+def _compile_here(
+    source: str, name: str, arch: str, options: Sequence[str], names: Sequence[str], known: Mapping[str, str]
+) -> Compiled:
+    """By NVRTC in this process.  names: expressions of kernels;  known: headers by name.  CompileError."""
     try:
         from cuda.bindings import nvrtc
     except ImportError as error:
