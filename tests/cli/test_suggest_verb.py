@@ -48,6 +48,7 @@ def run(capfd: pytest.CaptureFixture[str], *words: object) -> tuple[int, str, st
     return code, out, err
 
 
+@pytest.mark.long
 def test_a_kernel_that_a_macro_makes(capfd: pytest.CaptureFixture[str], file: Path) -> None:
     code, out, _ = run(capfd, file, "--kernel", "hidden", "--gpu", "h200")
     assert code == 0

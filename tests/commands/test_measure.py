@@ -41,6 +41,7 @@ def test_without_a_gpu_there_is_one_line(verb: list[str], capsys: pytest.Capture
     assert "no NVIDIA driver on this machine" in said.err
 
 
+@pytest.mark.long
 def test_what_is_measured_stands_beside_what_is_predicted(capsys: pytest.CaptureFixture[str]) -> None:
     (target, *_) = targets("examples/copy.cu", Flags(kernel="nccopy", gpu="h200", settings=("n=65536",)))
     prediction = target.run().predict("h200")

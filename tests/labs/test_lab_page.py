@@ -16,6 +16,7 @@ from warplens.report.html.lab_page import prose
 SMALL = ("--size", "small")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("lab", "sentence", "heading", "rungs", "sweeps", "folded", "roofline"),
     [

@@ -28,6 +28,7 @@ def test_the_runtime_in_a_program_is_replaced_by_that_of_its_version(
     assert ran.out.splitlines() == PRINTED, ran.err
 
 
+@pytest.mark.long
 def test_its_shared_runtime_is_there(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     ran = run(capfd, tmp_path, built("static12.c", tmp_path, "-DSHARED", "-l:libcudart.so.12"))
     assert ran.out.splitlines() == PRINTED, ran.err

@@ -32,6 +32,7 @@ def graphs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built("graphs.c", folder, "-lcudart")
 
 
+@pytest.mark.long
 def test_captured_streams_are_launched_and_updated(
     capfd: pytest.CaptureFixture[str], tmp_path: Path, graphs: Path
 ) -> None:

@@ -167,6 +167,7 @@ def test_wrong_options_are_said_before_the_program_runs(
     assert not out
 
 
+@pytest.mark.long
 def test_explain_runs_a_program(capfd: pytest.CaptureFixture[str], registered: Path) -> None:
     assert main(["explain", "--run", str(registered), "--gpu", "h200"]) == 0
     out, err = capfd.readouterr()

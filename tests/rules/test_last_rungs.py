@@ -28,7 +28,7 @@ KNOWN: dict[str, set[str]] = {
 }
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize("lab", LABS)
 def test_only_known_faults_are_found(lab: str) -> None:
     last = [rung for rung in open_lab(lab).rungs if isinstance(rung, KernelRung)][-1]

@@ -132,6 +132,7 @@ def test_what_loops_for_ever_is_ended_and_the_next_request_is_answered(
     assert_counted(server)
 
 
+@pytest.mark.long
 def test_a_request_whose_page_is_gone_is_ended(server: PageServer) -> None:
     gone = answer(server, "/run", {"source": LOOP, "gpu": "none"})
     gone.close()

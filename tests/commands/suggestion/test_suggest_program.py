@@ -121,6 +121,7 @@ def wrong_on_small_matrices(kernel: KernelSource, launch: LaunchFacts) -> Iterat
     yield Change("", "a guess", 1, (Edit(at, at, "if (n > 64) "),))
 
 
+@pytest.mark.long
 def test_a_change_that_is_wrong_for_launches_of_other_sizes_is_dropped(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -134,6 +135,7 @@ def test_a_change_that_is_wrong_for_launches_of_other_sizes_is_dropped(
     assert any(reason.startswith("on the program's launches of other sizes out[") for reason in reasons)
 
 
+@pytest.mark.long
 def test_what_the_program_itself_finds_wrong_is_dropped(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Here the saved launches cannot show it: the changed program is another than what was compared."""
     only_padding(monkeypatch)
@@ -162,6 +164,7 @@ def test_a_program_that_does_not_end_as_expected_proves_nothing(folder: Path) ->
         suggested(expect="OK")
 
 
+@pytest.mark.long
 def test_changed_files_are_written_beside_or_in_place(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -45,7 +45,7 @@ def launched(p: Planted, *check: str, threads: int = 1) -> wl.Run:
     )
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(9)
 @pytest.mark.parametrize("p", chosen())
 def test_planted(p: Planted) -> None:
     if p.name not in NOT_FOUND and (p.truth == "memory" or p.name in FAULTS):

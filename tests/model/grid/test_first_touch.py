@@ -124,6 +124,7 @@ def test_seams_are_waited_for_as_on_an_h200(threads: int, snapshot: Snapshot) ->
     assert snapshot(shared / alone) == pytest.approx(float(wanted["next_us"]) / float(wanted["never_us"]), abs=0.08)
 
 
+@pytest.mark.long
 def test_an_instruction_that_is_repeated_where_it_stands_is_passed_over() -> None:
     """Each look at an mbarrier is an access, and no basic block is entered for it."""
     x = np.arange(128, dtype=np.int32)

@@ -52,6 +52,7 @@ def test_loops_longer_than_a_cache_take_as_long_as_on_an_h200(loops: ModuleType,
     assert cycles(loops, *case, machine("h200")) == pytest.approx(float(row["cycles"]), rel=0.25)
 
 
+@pytest.mark.long
 def test_only_what_the_first_cache_lacks_has_to_come(loops: ModuleType) -> None:
     """Slow fetches change nothing for a loop that fits, and all for one that does not."""
     h200 = machine("h200")

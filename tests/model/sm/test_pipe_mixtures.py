@@ -31,7 +31,7 @@ def cycles(name: str) -> float:
     return (times[1] - times[0]) / (MANY - FEW) / (trial.per / int(trial.args[2]))
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(12)
 @pytest.mark.parametrize(
     "name",
     [
