@@ -1,33 +1,11 @@
-/* A program of the runtime API that transposes two matrices and looks at the results; kernels.fatbin has its kernel. */
-#include <stdio.h>
-#include <stdlib.h>
-
-typedef struct {
-    unsigned x, y, z;
-} dim3;
-
-void **__cudaRegisterFatBinary(void *wrapper);
-void __cudaRegisterFatBinaryEnd(void **module);
-void __cudaRegisterFunction(void **module, const char *host, char *stub, const char *name, int limit, void *thread,
-                            void *block, void *block_size, void *grid_size, int *warp);
-int cudaLaunchKernel(const void *host, dim3 grid, dim3 block, void **values, size_t shared, void *stream);
-int cudaMalloc(void **pointer, size_t size);
-int cudaMemcpy(void *to, const void *from, size_t size, int kind);
-
-extern const char kernels[];
-__asm__(".section .rodata\n.balign 16\n.globl kernels\nkernels:\n.incbin \"kernels.fatbin\"\n.previous\n");
-
-static struct {
-    int magic, version;
-    const void *data;
-    void *more;
-} wrapper = {0x466243b1, 1, kernels, 0};
+/* A program of the runtime API that transposes matrices and looks at the results; kernels.fatbin has its kernel. */
+#include "cuda_api.h"
 
 static void stub(void) {}
 
 __attribute__((constructor)) static void enroll(void) {
-    void **module = __cudaRegisterFatBinary(&wrapper);
-    __cudaRegisterFunction(module, (char *)stub, "transpose", "transpose", -1, 0, 0, 0, 0, 0);
+    void **module = begin_kernels();
+    add_kernel(module, stub, "transpose");
     __cudaRegisterFatBinaryEnd(module);
 }
 
