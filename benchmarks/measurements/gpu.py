@@ -25,6 +25,15 @@ __device__ __forceinline__ void busy(float& f, int times) {
   for (int i = 0; i < times; ++i) asm volatile("fma.rn.f32 %0,%0,%0,%0;" : "+f"(f));
 }
 """
+# Lasts until the GPU's timer has advanced, so that what is launched behind it waits in the queue.
+SPIN = """
+extern "C" __global__ void spin(long long ns) {
+  long long now, end;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(end));
+  end += ns;
+  do asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now)); while (now < end);
+}
+"""
 
 
 class Gpu:

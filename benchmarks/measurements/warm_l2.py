@@ -18,17 +18,12 @@ import statistics
 from collections.abc import Callable
 from typing import Any
 
-from gpu import COMMON, Gpu
+from gpu import COMMON, SPIN, Gpu
 
 SOURCE = (
     COMMON
+    + SPIN
     + """
-extern "C" __global__ void spin(long long ns) {
-  long long now, end;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(end));
-  end += ns;
-  do asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now)); while (now < end);
-}
 extern "C" __global__ void read(const float4* x, float* sink, int back) {
   unsigned block = back ? gridDim.x - 1 - blockIdx.x : blockIdx.x;
   float4 v = x[(i64)block * 256 + threadIdx.x];
