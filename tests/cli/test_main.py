@@ -135,7 +135,7 @@ REFUSED = [
     (["explain", CUBIN, "--kernel", "ccopy"], "give --grid and --block; ccopy takes 3 arguments"),
     ([*STARTED], "takes 3 arguments (of 8, 8 and 4 bytes), and none is given"),
     ([*STARTED, "--arg", "null", "--arg", "null", "--arg", "null"], "argument 3"),
-    (["explain", str(Path(__file__).parents[1] / "README.md")], "this is text; a cubin is needed"),
+    (["explain", str(Path(__file__).parents[2] / "README.zh.md")], "this is text; a cubin is needed"),
     (["occupancy"], "give a FILE, or --registers and --block"),
     (["occupancy", "--registers", "32"], "--block is missing"),
     (["occupancy", "--registers", "300", "--block", "128"], "a thread can have 0 to 255"),

@@ -7,6 +7,7 @@ static shared memory, `.nv.global.init` and `.nv.global` the module's variables.
 
 from __future__ import annotations
 
+from codecs import getincrementaldecoder
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -62,6 +63,14 @@ def _machine(data: bytes) -> int:
     return int.from_bytes(data[18:20], "little")
 
 
+def _is_text(data: bytes) -> bool:
+    """Whether this is UTF-8; the last character may be cut short."""
+    try:
+        return "\0" not in getincrementaldecoder("utf-8")().decode(data)
+    except UnicodeDecodeError:
+        return False
+
+
 def _refuse_other_formats(data: bytes) -> None:
     if not data:
         raise CubinError("the file is empty; a cubin is needed")
@@ -75,7 +84,7 @@ def _refuse_other_formats(data: bytes) -> None:
         return
     if b".version" in data[:4096] and b".target" in data[:4096]:
         raise CubinError("this is PTX; assemble it with `ptxas`, or compile the CUDA source")
-    if data[:512].isascii() and b"\0" not in data[:512]:
+    if _is_text(data[:512]):
         raise CubinError("this is text; a cubin is needed, or a name that ends in .cu")
     raise CubinError("this is not an ELF file; a cubin is needed")
 
