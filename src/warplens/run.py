@@ -18,7 +18,7 @@ from warplens.core.launch import Launch
 from warplens.core.metric import Metrics
 from warplens.core.plot_axes import plot_axes
 from warplens.core.program import Program
-from warplens.counters.metrics import metrics
+from warplens.counters.metric_collection import metrics
 from warplens.counters.occupancy import Occupancy, curves, occupancy, waves
 from warplens.emulator import LANES, RECORD, Checks, LaunchRequest, LaunchTrace, Step, WarpTraces, read_steps, record
 from warplens.errors import KernelFault, Unpredictable, UsageError, WarplensError

@@ -9,7 +9,7 @@ from warplens.core.cubin import SourceLine
 from warplens.core.launch import Launch
 from warplens.counters.comparison import Side, budget, compare, pair_lines, ratio
 from warplens.counters.idioms import Idiom
-from warplens.counters.metrics import metrics
+from warplens.counters.metric_collection import metrics
 from warplens.errors import UsageError
 
 FEW, MANY = Launch((1, 1, 1), (64, 1, 1)), Launch((2, 1, 1), (64, 1, 1))

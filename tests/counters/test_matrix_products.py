@@ -10,8 +10,8 @@ import pytest
 
 from helpers.hand_made_traces import program, trace
 from warplens.core.launch import Launch
-from warplens.counters.metrics import formulas
-from warplens.counters.sections import matrix_products
+from warplens.counters.metric_collection import formulas
+from warplens.counters.metrics import matrix_products
 from warplens.counters.vocabulary import Counts
 from warplens.sass import parse_operands
 

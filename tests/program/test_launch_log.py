@@ -9,7 +9,7 @@ import pytest
 
 import warplens as wl
 from warplens.core.program import Program
-from warplens.counters.metrics import metrics
+from warplens.counters.metric_collection import metrics
 from warplens.machine import machine
 from warplens.program.launch_log import LaunchLog
 from warplens.program.timing.predicted_launch import LaunchTime

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from warplens.counters.metrics import all_formulas
+from warplens.counters.metric_collection import all_formulas
 from warplens.errors import UsageError
 from warplens.report.definitions import definitions
 from warplens.report.metric_selection import asked, known

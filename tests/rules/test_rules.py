@@ -10,7 +10,7 @@ import pytest
 
 import warplens.rules
 from rules.example_kernels import counted
-from warplens.counters.metrics import all_formulas
+from warplens.counters.metric_collection import all_formulas
 from warplens.report.finding_text import format_evidence, format_finding
 from warplens.rules import Finding, Rule, findings, program_rules, rules
 

@@ -11,7 +11,7 @@ from helpers.hardware_counters import known_differences
 from warplens.commands.target import Flags, targets
 from warplens.commands.validate import HUNDREDTH, Emulated, identity, read_record
 from warplens.core.run_options import USUAL
-from warplens.counters.metrics import formulas
+from warplens.counters.metric_collection import formulas
 
 KEPT = read_record(str(RECORD))
 SUMS = [f"memory_{name}" for name in ("l1_wavefronts_shared", "l2_theoretical_sectors_global")]

@@ -12,7 +12,7 @@ import pytest
 from helpers.hardware_counters import KNOWN_DIFFERENCES
 from validation.lists import LISTS
 from warplens.commands.target import Target
-from warplens.counters.metrics import formulas
+from warplens.counters.metric_collection import formulas
 from warplens.emulator.analysis.order_dependence import dependence
 
 with KNOWN_DIFFERENCES.open("rb") as file:

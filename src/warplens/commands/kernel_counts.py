@@ -9,7 +9,7 @@ from pathlib import Path
 from warplens.core.cubin import Kernel, SourceLine
 from warplens.core.program import Program
 from warplens.counters.idioms import idioms
-from warplens.counters.metrics import by_line
+from warplens.counters.metric_collection import by_line
 from warplens.errors import UsageError
 from warplens.regression.budget import SPILLS, sass_opcode
 from warplens.regression.kernel_record import KernelRecord, LineCounts, Number

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from warplens.counters.sections.shared_memory import ideal
+from warplens.counters.metrics.shared_memory import ideal
 from warplens.counters.vocabulary import (
     ATOMIC,
     BYTES,

@@ -11,7 +11,7 @@ from importlib.resources import files
 from itertools import product
 
 from warplens.core.metric import Provenance
-from warplens.counters.metrics import all_formulas
+from warplens.counters.metric_collection import all_formulas
 
 CHOICE = re.compile(r"\{([^}]*)\}")
 

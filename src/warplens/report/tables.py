@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from warplens.core.cubin import SourceLine
 from warplens.core.program import Instruction
 from warplens.counters.access_table import MemoryRow, sector_rows, wavefront_rows
+from warplens.counters.metrics.shared_memory import conflicts
 from warplens.counters.opcodes import category
-from warplens.counters.sections.shared_memory import conflicts
 from warplens.counters.vocabulary import ALL, COPY, EXECUTED, GLOBAL, IDEAL, LOCAL, SECTORS, SHARED, THREADS, WAVEFRONTS
 from warplens.isa.dsl.description import explain
 from warplens.report.json.document import guard

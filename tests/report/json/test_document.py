@@ -12,7 +12,7 @@ from warplens.core.counts import Trace
 from warplens.core.launch import Launch
 from warplens.core.metric import Metric
 from warplens.core.program import Program
-from warplens.counters.metrics import metrics
+from warplens.counters.metric_collection import metrics
 from warplens.counters.occupancy import occupancy
 from warplens.machine import machine
 from warplens.report.finding_text import format_finding

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from warplens.core.counts import Trace
 from warplens.core.program import Instruction, Program
+from warplens.counters.metrics.shared_memory import conflicts
 from warplens.counters.opcodes import access, category
-from warplens.counters.sections.shared_memory import conflicts
 from warplens.counters.vocabulary import ALL, SHARED, WAVEFRONTS, Counts
 from warplens.machine.parameter import assumed
 from warplens.model.grid.inter_block_sync import InterBlockSync

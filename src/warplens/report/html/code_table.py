@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from warplens.core.cubin import SourceLine
 from warplens.core.program import Control, Instruction
-from warplens.counters.sections.shared_memory import conflicts
+from warplens.counters.metrics.shared_memory import conflicts
 from warplens.counters.vocabulary import ALL, EXECUTED, GLOBAL, LOCAL, SECTORS, SHARED, Counts
 from warplens.isa.dsl.description import explain
 from warplens.report.json.document import guard

@@ -18,7 +18,7 @@ from warplens.core.hazard import Hazard
 from warplens.core.launch import Dim3, Launch
 from warplens.core.metric import Metric
 from warplens.core.program import Instruction, Program
-from warplens.counters.metrics import by_instruction, by_line
+from warplens.counters.metric_collection import by_instruction, by_line
 from warplens.counters.occupancy import Occupancy
 from warplens.counters.opcodes import access
 from warplens.errors import WarplensError

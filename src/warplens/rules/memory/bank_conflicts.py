@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from warplens.counters.access_table import SHARED_ROWS, MemoryRow, wavefront_rows
-from warplens.counters.sections.shared_memory import ideal
+from warplens.counters.metrics.shared_memory import ideal
 from warplens.counters.vocabulary import WAVEFRONTS
 from warplens.rules._counted_launch import CountedLaunch, heaviest_line, work
 from warplens.rules._rule import Finding, rule

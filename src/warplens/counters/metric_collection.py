@@ -1,7 +1,7 @@
 """Metrics of a launch under their Nsight Compute names: for the kernel, by source line, by instruction.
 
 The three are one calculation with the instructions grouped differently (see vocabulary.py); the formulas
-are in sections/, one line a metric.
+are in metrics/, one line a metric.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from warplens.core.counts import Trace
 from warplens.core.cubin import Kernel, SourceLine, chip_number
 from warplens.core.metric import Metric, instanced
 from warplens.core.program import Instruction, Program
-from warplens.counters import sections
+from warplens.counters import metrics as families
 from warplens.counters.launch_metrics import launch_metrics
 from warplens.counters.occupancy import Curves, Occupancy
 from warplens.counters.opcodes import category
@@ -27,16 +27,16 @@ Metrics = dict[str, Metric]
 
 @cache
 def formulas(arch: str) -> tuple[Formula, ...]:
-    """The metrics that this architecture's chips have, section by section."""
+    """The metrics that this architecture's chips have, family by family."""
     chip = chip_number(arch)
     return tuple(formula for formula in all_formulas() if formula.chips(chip))
 
 
 @cache
 def all_formulas() -> tuple[Formula, ...]:
-    """The metrics of any architecture, section by section; two may have one name, on different chips."""
-    names = sorted(module.name for module in iter_modules(sections.__path__))
-    modules = [import_module(f"{sections.__name__}.{name}") for name in names]
+    """The metrics of any architecture, family by family; two may have one name, on different chips."""
+    names = sorted(module.name for module in iter_modules(families.__path__))
+    modules = [import_module(f"{families.__name__}.{name}") for name in names]
     return tuple(formula for module in modules for formula in module.METRICS)
 
 

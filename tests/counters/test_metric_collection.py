@@ -14,7 +14,7 @@ from warplens.core.counts import Trace
 from warplens.core.cubin import SourceLine, chip_number
 from warplens.core.launch import Launch
 from warplens.core.program import Program
-from warplens.counters.metrics import (
+from warplens.counters.metric_collection import (
     by_instruction,
     by_line,
     category_mix,

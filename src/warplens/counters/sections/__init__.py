@@ -1,1 +1,0 @@
-"""Metric sections: one module a section of Nsight Compute's report, with its METRICS; new modules are found."""
