@@ -1,10 +1,10 @@
 """Selection: which of the collected tests run, by their positions in their files.
 
-`make test` runs every 211th of a file's long cases, and of a test marked `every(n)` one of n successive cases;
+`make test` runs every 499th of a file's long cases, and of a test marked `every(n)` one of n successive cases;
 `--long` all of them.  A case that can run in both tiers (execution_tiers.py) runs in one of them; one that is not long
 runs in both with `--long`.  A test that is named on the command line (file::test) runs as it is named.
 
-211 is odd and no multiple of the number of architectures, so that each of them gets its share of the sample;
+499 is odd and no multiple of the number of architectures, so that each of them gets its share of the sample;
 tiers alternate in a sequence without a period (Thue-Morse), so that no parameter goes with one tier only.  The one of
 n cases is the first of the first n, the second of the second, and so on: each value of a parameter gets its share also
 where n is a multiple of the number of values.
@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-STRIDE, FIRST = 211, 8
+STRIDE, FIRST = 499, 8
 TIERS = ("steps", "whole")
 
 

@@ -17,7 +17,7 @@ from host_probes import on_host
 from probe_kernels import Probe, digest, module, probes, results
 
 MEASURED = Path(__file__).parents[2] / "measurements" / "h200"
-STEP = 20
+STEP = 10
 OTHERS = ("sm_75", "sm_80", "sm_86", "sm_89", "sm_100", "sm_120")
 GROUPS = tuple(dict.fromkeys(probe.group for probe in probes()))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from ptx_forms import Form, digest, forms, left_behind, module
 
-STEP = 200
+STEP = 50
 OTHERS = ("sm_75", "sm_80", "sm_86", "sm_89", "sm_100", "sm_120")
 
 

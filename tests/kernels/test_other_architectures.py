@@ -76,7 +76,7 @@ def agree(found: list[np.ndarray[Any, Any]], wanted: list[np.ndarray[Any, Any]])
             np.testing.assert_array_equal(one, other)
 
 
-@pytest.mark.every(160)  # four files, each for another architecture: NVRTC takes up to 6 s for a file
+@pytest.mark.long  # NVRTC takes up to 6 s for a file
 @pytest.mark.parametrize(
     ("name", "there"),
     [

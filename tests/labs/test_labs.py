@@ -22,10 +22,15 @@ PREDICTED = 10  # every tenth rung: a prediction takes longer than all counts
 
 find = cache(lab_catalog.find)  # reading 70 rungs takes longer than running most of them
 RUNGS = [(name, rung.entry.title) for name in names() for rung in find(name).rungs]
+TENSOR = ("attention", "tensor_gemm")  # up to 25 s a rung
+CASES = [
+    pytest.param(name, title, n % PREDICTED == 0, marks=[pytest.mark.long] * (name in TENSOR))
+    for n, (name, title) in enumerate(RUNGS)
+]
 
 
 @pytest.mark.every(7)
-@pytest.mark.parametrize(("name", "title", "predicted"), [(*r, n % PREDICTED == 0) for n, r in enumerate(RUNGS)])
+@pytest.mark.parametrize(("name", "title", "predicted"), CASES)
 def test_every_rung_computes_counts_and_draws_what_its_lab_says(name: str, title: str, predicted: bool) -> None:
     lab = find(name)
     (rung,) = lab.chosen([title])

@@ -141,6 +141,7 @@ BANKS = """extern "C" __global__ void banks(float* x, int step) {
   x[blockIdx.x * 256 + threadIdx.x] = sum; }"""
 
 
+@pytest.mark.long
 def test_the_limit_tells_of_bank_conflicts_and_of_idle_multiprocessors() -> None:
     kernel = wl.compile(source=BANKS, arch="sm_90")["banks"]
 

@@ -36,6 +36,7 @@ def total(document: dict[str, Any], what: str) -> int:
     return sum(kernel[what] for kernel in document["kernels"])
 
 
+@pytest.mark.long
 def test_memory_is_what_it_is_with_counters(
     capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,7 +11,7 @@ import pytest
 from helpers.chromium import NARROW, WIDE, violations
 from warplens.serve.http_server import PageServer
 
-DONE = "#status:has-text('after'):not(:has-text('counts')):not(:has-text('prediction'))"
+ENDED = "#status:has-text('after'):not(:has-text('counts')):not(:has-text('prediction'))"
 SIZES = [(WIDE, "light"), pytest.param(NARROW, "dark", marks=pytest.mark.long)]
 
 
@@ -30,7 +30,7 @@ def opened(browser: Any, server: PageServer) -> Iterator[Any]:
         own = server.url.partition("?")[0], "data:", "blob:"
         page.on("request", lambda made: None if made.url.startswith(own) else errors.append(made.url))
         page.goto(server.url)
-        page.wait_for_selector(DONE)
+        wait(page)
         return page
 
     yield open_page
@@ -39,10 +39,16 @@ def opened(browser: Any, server: PageServer) -> Iterator[Any]:
     assert errors == []
 
 
-def edit(page: Any, old: str, new: str) -> None:
+def wait(page: Any, failed: bool = False) -> None:
+    """Until the page has all results of its kernels, or their error."""
+    page.wait_for_selector(ENDED)
+    assert page.is_visible("#problem") == failed, page.inner_text("#problem")
+
+
+def edit(page: Any, old: str, new: str, failed: bool = False) -> None:
     page.fill("#source", page.input_value("#source").replace(old, new))
     page.wait_for_selector("#status:has-text('edited')")
-    page.wait_for_selector(DONE)
+    wait(page, failed)
 
 
 @pytest.mark.parametrize(("size", "scheme"), SIZES)
@@ -68,7 +74,7 @@ def test_an_edit_is_counted_and_compared_with_the_state_before(opened: Any) -> N
 
 def test_a_fault_marks_its_line_and_is_gone_after_the_next_edit(opened: Any) -> None:
     page = opened()
-    edit(page, "y[i]", "y[i + n]")
+    edit(page, "y[i]", "y[i + n]", failed=True)
     assert "out-of-bounds global write" in page.inner_text("#problem")
     assert page.inner_text("#editor .gutter .wrong").endswith("12")
     assert page.is_visible("#panels .stale")
@@ -81,14 +87,14 @@ def test_a_fault_marks_its_line_and_is_gone_after_the_next_edit(opened: Any) -> 
 def test_rungs_are_climbed_and_the_report_is_saved(opened: Any) -> None:
     page = opened()
     page.select_option("#gpu", "none")
-    page.select_option("#lab", "granularity")
-    page.wait_for_selector("#file:has-text('granularity/')")
-    page.wait_for_selector(DONE)
+    page.select_option("#lab", "wide")
+    page.wait_for_selector("#file:has-text('wide/')")
+    wait(page)
     first = page.input_value("#rung")
     page.click("#up")
     page.wait_for_function("first => document.getElementById('rung').value !== first", arg=first)
     page.wait_for_selector("#changes:visible")
-    page.wait_for_selector(DONE)
+    wait(page)
     with page.expect_download() as saved:
         page.click("#report")
     assert Path(saved.value.path()).read_text().startswith("<!doctype html>")
@@ -105,4 +111,4 @@ def test_keys_of_the_editor(opened: Any) -> None:
     page.keyboard.press("Escape")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.id") != "source"
-    page.wait_for_selector(DONE)
+    wait(page)

@@ -112,6 +112,7 @@ def run_script(folder):
     return done.stdout, done.stderr
 
 
+@pytest.mark.long  # 20 s: compiles everything three times
 def test_every_kind_of_file_may_be_damaged(folder):
     first, said = run_script(folder)
     assert said == ""

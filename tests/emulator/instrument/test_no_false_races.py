@@ -17,7 +17,7 @@ FILES = [
     for file in sorted((*TESTS.glob("kernels/*.cu"), *TESTS.glob("validation/*/*.cu")), key=lambda file: file.name)
     if file.name not in EXCEPTIONS and "\n// /// warplens\n" in "\n" + file.read_text("utf-8")
 ]
-ALWAYS = {"report.cu", "stranger_particles.cu"}
+ALWAYS = {"report.cu"}
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.usefixtures("every_thread_works")
 FILE = "k23_coopgroups.cu"
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(7)
 @pytest.mark.parametrize("threads", [128, 32])
 def test_cg1(arch: str, threads: int) -> None:
     a = np.random.default_rng(threads).integers(-9, 9, threads, dtype=np.int32)
