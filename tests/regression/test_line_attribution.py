@@ -50,6 +50,11 @@ def test_without_a_baseline_the_line_that_counts_most() -> None:
     assert line(attribute(budget("inst <= 3"), now, None, START)) == ("b", None, 8)
 
 
+def test_where_nothing_moved_the_line_that_counts_most() -> None:
+    now = record(a={"inst": 3}, b={"inst": 8})
+    assert line(attribute(budget("inst <= 3"), now, now, START)) == ("b", None, 8)
+
+
 def test_a_ratio_goes_by_the_count_that_steers_it() -> None:
     before, now = record(a={SECTORS: 4}, b={SECTORS: 4}), record(a={SECTORS: 4}, b={SECTORS: 32})
     found = attribute(budget(f"{EFFICIENCY} >= baseline"), now, before, START)

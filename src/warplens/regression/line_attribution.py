@@ -35,8 +35,8 @@ class Attribution:
 def attribute(
     budget: CountBudget, now: KernelRecord, before: KernelRecord | None, start: SourceLine | None
 ) -> Attribution | None:
-    """The line whose count moved most in the wrong direction, else most at all, or without a baseline the one that
-    counts most; where no line has the count (registers, occupancy), the line where the kernel begins."""
+    """The line whose count moved most in the wrong direction, else most at all, else (or without a baseline) the one
+    that counts most; where no line has the count (registers, occupancy), the line where the kernel begins."""
     best: tuple[bool, float, Attribution] | None = None
     for name in budget.names:
         steering = STEERED_BY.get(name, name)
@@ -52,6 +52,8 @@ def attribute(
                 best = moved > 0, abs(moved), at
     if best is not None:
         return best[2]
+    if before is not None:  # nothing moved, but the budget was not kept before either
+        return attribute(budget, now, None, start)
     if start is None:
         return None
     text = next((line.text for line in now.lines if line.place == start), "")
