@@ -88,7 +88,7 @@ def format_fault(
     if kind is FaultKind.BUDGET:
         return KernelFault(
             f"endless loop? a warp executed more than {budget:,} instructions and spins at {where} ({thread_text}); "
-            "raise the limit with --budget"
+            "raise the limit with --budget (in warplens.toml: instructions)"
         )
     if kind is FaultKind.TRAP:
         return KernelFault(f"the kernel trapped at {where} ({thread_text}){_grid_barrier_missed(program, launch)}")
