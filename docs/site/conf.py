@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 from sphinx.application import Sphinx
 
@@ -53,6 +54,12 @@ def unlink_folders(app: Sphinx, name: str, source: list[str]) -> None:
     source[0] = PLACE.sub(lambda link: link[1] if (folder / link[2]).is_dir() else link[0], source[0])
 
 
+def set_language(app: Sphinx, name: str, template: str, context: dict[str, Any], tree: Any) -> None:
+    """The language of a page, for screen readers and the browser's hyphens and fonts."""
+    if name.startswith("docs/zh/") or name.endswith(".zh"):
+        context["language"] = "zh-CN"
+
+
 def write_index(app: Sphinx, failed: Exception | None) -> None:
     """index.html is the first page: a server shows it for the folder."""
     if failed is None and app.builder.format == "html":
@@ -63,4 +70,5 @@ def write_index(app: Sphinx, failed: Exception | None) -> None:
 def setup(app: Sphinx) -> None:
     app.connect("source-read", unlink_folders)
     app.connect("source-read", add_lists)
+    app.connect("html-page-context", set_language)
     app.connect("build-finished", write_index)

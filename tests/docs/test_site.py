@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -43,6 +44,9 @@ def test_broken_links_are_found(tmp_path: Path) -> None:
     assert links.broken(tmp_path) == ["first.html: second.html#gone", "second.html: gone.svg"]
 
 
+LANGUAGES = {"README.html": "en", "README.zh.html": "zh-CN", "docs/zh/tutorial/first_kernel.html": "zh-CN"}
+
+
 @pytest.mark.long
 def test_the_site_is_built_without_warnings(tmp_path: Path) -> None:
     site = tmp_path / "site"
@@ -51,4 +55,6 @@ def test_the_site_is_built_without_warnings(tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     assert links.broken(site) == []
+    languages = [re.findall('<html[^>]* lang="(.+?)"', (site / page).read_text("utf-8")) for page in LANGUAGES]
+    assert languages == [[language] for language in LANGUAGES.values()]
     assert (site / "index.html").read_bytes() == (site / "README.html").read_bytes()
