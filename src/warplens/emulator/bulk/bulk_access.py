@@ -19,7 +19,7 @@ from warplens.emulator.codegen.vector_types import I32, I64, LANES, PTR
 from warplens.emulator.instrument.instrumentation import Instrumentation
 from warplens.emulator.instrument.race_state import How, Ordering
 from warplens.emulator.state.counter_layout import BYTES, COLUMNS, REQUESTS, SECTORS
-from warplens.emulator.state.structs import Bounds, Fault, WorkerEnv
+from warplens.emulator.state.structs import Bounds, Fault, MbarrierChange, WorkerEnv
 from warplens.isa.barrier import after_bytes
 from warplens.isa.dsl.lanes import U32
 from warplens.isa.dsl.operation_records import BulkCopy, BulkReduction
@@ -119,7 +119,8 @@ class BulkRoutines:
             routine = update_routine(self.routines, after_bytes)
             site.b.call(routine, [*one.common(), address, one.mask, low, zero])
             leave_on_fault(site)
-            note_mbarrier(site.code, site.block, site.b.extract_element(address, i32(0)), site.index)
+            first = site.b.extract_element(address, i32(0))
+            note_mbarrier(site.code, site.block, first, site.index, MbarrierChange.COPIED)
             self.watch.arrive_at_mbarrier(site.code, site.env, site.block, site.warp)
 
         each_block(site, site.e.splat(barrier), blocks, count)

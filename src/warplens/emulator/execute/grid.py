@@ -21,7 +21,7 @@ from warplens.core.launch import Launch
 from warplens.core.program import Program
 from warplens.emulator.analysis.order_dependence import dependence
 from warplens.emulator.execute import syscalls
-from warplens.emulator.execute.deadlock_report import format_mbarrier, format_waits
+from warplens.emulator.execute.deadlock_report import format_hang
 from warplens.emulator.execute.fault_report import format_fault
 from warplens.emulator.execute.grid_sample import Sample, sample_of
 from warplens.emulator.execute.launch_counts import LaunchTrace
@@ -364,11 +364,7 @@ class GridExecution:
             hung = ""
             if worker.env.fault.kind in (FaultKind.DEADLOCK, FaultKind.BUDGET):
                 block, warps = worker.hung()
-                deadlock = worker.env.fault.kind == FaultKind.DEADLOCK
-                hung = (
-                    format_waits(block, warps, program) if deadlock
-                    else format_mbarrier(block, warps[worker.env.fault.warp], program)
-                )  # fmt: skip
+                hung = format_hang(worker.env.fault, block, warps, program)
             budget, message = state.configuration.budget, worker.driver.fault
             error = format_fault(worker.env, program, state.launch, self.memory, budget, hung, message)
             error.printed, error.kind = syscalls.output([worker.driver]), FaultKind(worker.env.fault.kind).name

@@ -25,10 +25,12 @@ from warplens.emulator.instrument.race_state import Ordering
 from warplens.emulator.lowering.instruction_context import InstructionPart
 from warplens.emulator.state import abi
 from warplens.emulator.state.counter_layout import COLUMNS, GENERIC_BYTES
-from warplens.emulator.state.structs import BlockState, WarpState
-from warplens.isa.barrier import unchanged
+from warplens.emulator.state.structs import BlockState, MbarrierChange, WarpState
+from warplens.isa.barrier import after_bytes, replaced, unchanged
 from warplens.isa.dsl.lanes import U32, U64, Pred
 from warplens.isa.dsl.warp_interface import AtomicOperation, Data, Space, Update
+
+CHANGES: dict[Update, MbarrierChange] = {replaced: MbarrierChange.INITIALIZED, after_bytes: MbarrierChange.COPIED}
 
 
 class MemoryOps(InstructionPart):
@@ -223,7 +225,8 @@ class MemoryOps(InstructionPart):
         if becomes is unchanged:
             self.code.store(first, WarpState, self.f.warp, "mbarrier")
         else:
-            note_mbarrier(self.code, self.f.block, first, self.f.number(self.at.index))
+            change = CHANGES.get(becomes, MbarrierChange.ARRIVED)
+            note_mbarrier(self.code, self.f.block, first, self.f.number(self.at.index), change)
         if watch.recorder:
             number = self.b.extract_element(self.e.splat(value.low().node), self.c.first_lane())
             watch.recorder.mbarrier(self._site(), self.b.and_(first, i32(0xFF_FFFF)), number, i32(1))
