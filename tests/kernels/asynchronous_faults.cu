@@ -27,8 +27,7 @@ extern "C" __global__ void __launch_bounds__(128) stored(float *out, unsigned lo
     if (fences & 1) FENCE;
     __syncthreads();
     if (fences & 2) FENCE;
-    unsigned long long at = fields + (ADDRESS(memory) >> 4);
-    MULTIPLY(d, at, at + 128);
+    MULTIPLY(d, fields + (ADDRESS(memory) >> 4), fields + (ADDRESS(memory) >> 4) + 128);
     FINISH;
     give(out, d);
 }
