@@ -148,6 +148,7 @@ def unchanged(old: U64, value: U64) -> U64:
 @op("SYNCS.CCTL.IV", pipe="lsu", text="the barrier at {at} is no more")
 def syncs_invalidate(w: Warp, at: Address) -> None:
     """Its memory may be used for something else."""
+    w.end_mbarrier(at)
 
 
 @op("SYNCS.CCTL.IVALL", pipe="lsu", text="what is known of barriers is read anew")

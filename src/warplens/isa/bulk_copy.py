@@ -128,6 +128,7 @@ def utmapf(w: Warp, box: Address, map: Address, word: Register | None = None, *,
 @op("UTMACMDFLUSH", pipe="uniform", text="the bulk copies so far are one group")
 def utmacmdflush(w: Warp) -> None:
     """Those that write global memory, which are done already."""
+    w.commit_copies()
 
 
 @op("UTMACCTL.PF", "UTMACCTL.IV", pipe="uniform", text="the tensor map at {map} is fetched, or read anew")

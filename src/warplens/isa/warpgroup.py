@@ -152,6 +152,7 @@ def warpgroup_arrive(w: Warp) -> None:
 @op("WARPGROUP.DEPBAR.LE", pipe="adu", text="wait until at most {groups} groups of products are not done")
 def warpgroup_depbar(w: Warp, group: Special, groups: int) -> None:
     """wgmma.wait_group."""
+    w.wait_for_products(groups)
 
 
 # Registers that a warp hands to the others of its block (setmaxnreg)

@@ -218,7 +218,7 @@ def _without_offset(operands: list[Operand]) -> list[Operand]:
 
 def _of_group_product(pieces: Sequence[str], operands: Sequence[Operand]) -> list[Operand]:
     """Destination, A, B, addends, predicate, then metadata and selector: a matrix in shared memory by the first
-    register of its descriptor, with what is done to it as its part; without the group that it ends."""
+    register of its descriptor, with what is done to it as its part; the predicate's part is the group that it ends."""
     place = next(k for k, piece in enumerate(pieces) if piece.startswith("gdesc"))
     match = MATRICES.fullmatch(pieces[place])
     first = match and parse_register(match["register"])
@@ -230,6 +230,9 @@ def _of_group_product(pieces: Sequence[str], operands: Sequence[Operand]) -> lis
     rest = [operand for operand in operands[place + 1 :] if operand != Special(COMMIT)]
     if len(rest) < 2 or not (isinstance(rest[1], Register) and rest[1].file == "UP"):
         rest.insert(1, Register("UP", -1))
+    scale = rest[1]
+    if Special(COMMIT) in operands and isinstance(scale, Register):
+        rest[1] = replace(scale, part=COMMIT)
     return [operands[0], operands[1] if place == 2 else left, right, *rest]
 
 

@@ -12,7 +12,7 @@ from warplens.emulator.access.site import V32, deinterleaved, interleaved
 from warplens.emulator.codegen.emitter import LlvmEmitter
 from warplens.emulator.codegen.structured_builder import StructuredBuilder, i32, i64
 from warplens.emulator.codegen.vector_types import DOUBLE, FLOAT, I32, I64, LANES, PTR, vector
-from warplens.emulator.state.structs import MBARRIERS_KEPT, BlockState, Touch
+from warplens.emulator.state.structs import MBARRIERS_KEPT, BlockState, MbarrierChange, Touch
 from warplens.errors import UnsupportedInstruction
 from warplens.isa.dsl.half_pair import H2
 from warplens.isa.dsl.lanes import F32, U32, U64
@@ -60,9 +60,12 @@ def update_routine(routines: AccessRoutines, becomes: Update) -> llvm.Function:
     return _routine(routines, f"update_{becomes.__name__}", "shared", 8, Touch.ORDERED, False, one)
 
 
-def note_mbarrier(code: StructuredBuilder, block: llvm.Value, address: llvm.Value, instruction: llvm.Value) -> None:
+def note_mbarrier(
+    code: StructuredBuilder, block: llvm.Value, address: llvm.Value, instruction: llvm.Value, change: MbarrierChange
+) -> None:
     """An instruction changes the mbarrier at a shared address."""
-    place = code.b.and_(code.b.lshr(address, i32(3)), i32(MBARRIERS_KEPT - 1))
+    kept = code.b.and_(code.b.lshr(address, i32(3)), i32(MBARRIERS_KEPT - 1))
+    place = code.b.or_(kept, i32(MBARRIERS_KEPT * change))
     code.store(address, BlockState, block, "mbarriers", place)
     code.store(instruction, BlockState, block, "mbarriers_changed_at", place)
 

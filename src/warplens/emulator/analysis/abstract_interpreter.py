@@ -154,6 +154,9 @@ class AbstractWarp(PredicateFile):
         self.address(at)
         return U64(self.e, VARYING_VALUE)
 
+    def end_mbarrier(self, at: Address) -> None:
+        self.address(at)
+
     def compare_and_store(self, at: Address, compare: Data, value: Data, bytes: int) -> Pred:
         self.address(at)
         return Pred(self.e, VARYING_VALUE)
@@ -236,7 +239,8 @@ class AbstractWarp(PredicateFile):
 
     branch = branch_any = jump = call = exit = trap = _nothing
     converge = converge_by_mask = collect = end_collective = block_barrier = fence = waits_until = _nothing
-    give_registers = commit_copies = wait_for_copies = _nothing
+    give_registers = _nothing
+    commit_copies = wait_for_copies = wait_for_products = _nothing
     store_surface = reduce_surface = bulk_copy = tensor_copy = _nothing
     cluster_arrive = cluster_wait = _nothing
 

@@ -17,9 +17,9 @@ from warplens.emulator.codegen.emitter import LlvmEmitter
 from warplens.emulator.codegen.structured_builder import function, i32, i64
 from warplens.emulator.codegen.vector_types import I32, I64, LANES, PTR
 from warplens.emulator.instrument.instrumentation import Instrumentation
-from warplens.emulator.instrument.race_state import How, Ordering
+from warplens.emulator.instrument.race_state import GroupKind, How, Layout, Ordering
 from warplens.emulator.state.counter_layout import BYTES, COLUMNS, REQUESTS, SECTORS
-from warplens.emulator.state.structs import Bounds, Fault, WorkerEnv
+from warplens.emulator.state.structs import Bounds, Fault, MbarrierChange, WorkerEnv
 from warplens.isa.barrier import after_bytes
 from warplens.isa.dsl.lanes import U32
 from warplens.isa.dsl.operation_records import BulkCopy, BulkReduction
@@ -45,6 +45,7 @@ class BulkRoutines:
         site = AccessSite(code, self.routines.windows, env, block, warp, index, scratch, i32(0), counted=False)
         if self.watch.counts:
             code.bump(code.at(row, 8 * REQUESTS))
+        self.watch.issue(code, warp, layout=i32(Layout.UNKNOWN))
         return made, site, given
 
     # One access of 32 lanes
@@ -101,10 +102,11 @@ class BulkRoutines:
             self.watch.recorder.access(site, space, address, size, how)
 
     def _watched(
-        self, site: AccessSite, space: Space, address: llvm.Value, size: int, how: str, words: Sequence[llvm.Value]
+        self, site: AccessSite, space: Space, address: llvm.Value, size: int, how: How, words: Sequence[llvm.Value]
     ) -> None:
         if self.watch.recorder is None:
-            self.watch.access(site, space, address, size, how, words, Ordering())  # type: ignore[arg-type]
+            ordering = Ordering(proxy=GroupKind.BULK_COPIES)
+            self.watch.access(site, space, address, size, how, words, ordering)
 
     # mbarriers
 
@@ -119,8 +121,9 @@ class BulkRoutines:
             routine = update_routine(self.routines, after_bytes)
             site.b.call(routine, [*one.common(), address, one.mask, low, zero])
             leave_on_fault(site)
-            note_mbarrier(site.code, site.block, site.b.extract_element(address, i32(0)), site.index)
-            self.watch.arrive_at_mbarrier(site.code, site.env, site.block, site.warp)
+            first = site.b.extract_element(address, i32(0))
+            note_mbarrier(site.code, site.block, first, site.index, MbarrierChange.COPIED)
+            self.watch.arrive_at_mbarrier(one, address)
 
         each_block(site, site.e.splat(barrier), blocks, count)
         if self.watch.recorder:

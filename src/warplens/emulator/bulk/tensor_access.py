@@ -14,6 +14,7 @@ from warplens.emulator.bulk import box_walk
 from warplens.emulator.bulk.bulk_access import BulkRoutines, number_bytes
 from warplens.emulator.codegen.structured_builder import i32, i64
 from warplens.emulator.codegen.vector_types import I1, I32, I64, LANES, vector
+from warplens.emulator.instrument.race_state import Layout
 from warplens.emulator.state.counter_layout import BYTES, SECTORS
 from warplens.emulator.state.structs import FaultKind, WorkerEnv
 from warplens.isa.dsl.lanes import U32
@@ -91,6 +92,8 @@ def tensor_copy_routine(bulk: BulkRoutines, copy: TensorCopy, counts: bool, mult
             )
             b.ret_void()
     bulk.add(site, made.args[4], BYTES, bytes)
+    swizzle = b.and_(b.lshr(b.trunc(flags, I32), i32(13)), i32(3))
+    bulk.watch.issue(code, site.warp, layout=b.add(swizzle, i32(Layout.PLAIN)))
     for size in (2, 4, 8) if copy.reduction else UNITS:
         with code.when(b.icmp_signed("==", unit, i64(size))):
             sectors = _move(bulk, copy, walk, size, flags, blocks if multicast else None)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from ctypes import string_at
 from dataclasses import dataclass
 
-from warplens.core.program import Program
+from warplens.core.program import Immediate, Instruction, Program
 from warplens.emulator.execute.fault_report import place
 from warplens.emulator.state.abi import shared_base
 from warplens.emulator.state.structs import (
@@ -17,11 +17,21 @@ from warplens.emulator.state.structs import (
     WAIT_SLOTS,
     WARPSYNC,
     BlockState,
+    Fault,
+    FaultKind,
+    MbarrierChange,
     WarpState,
 )
-from warplens.isa.barrier import LEFT, MISSING, MOST, MOST_BYTES
+from warplens.isa.barrier import LEFT, MISSING, MOST, MOST_BYTES, PHASE, THREADS
 
 MAX_PLACES = 12  # in the report; a block has at most 32 warps, most of which wait at the same place
+PHASE_WAIT = "TRYWAIT"  # modifier of an instruction that waits for a phase of an mbarrier
+REGISTER_WAIT = "USETMAXREG"
+FIELDS = (THREADS, MOST), (MISSING, MOST), (LEFT, MOST_BYTES)  # of an mbarrier's word: lowest bit and bits
+CHANGES = {
+    MbarrierChange.INITIALIZED: "initialized", MbarrierChange.ARRIVED: "last arrival, or expected bytes,",
+    MbarrierChange.COPIED: "bytes last arrived",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,25 +74,99 @@ def format_waits(block: BlockState, warps: Sequence[WarpState], program: Program
         alike.setdefault((wait.at, wait.lanes, wait.what), []).append(wait.warp)
     lines = []
     for (at, lanes, what), numbers in list(alike.items())[:MAX_PLACES]:
-        lanes_text = f"warp{'s' if len(numbers) > 1 else ''} {_ranges(numbers)}, {format_lanes(lanes)}"
+        lanes_text = f"{_named(numbers)}, {format_lanes(lanes)}"
         lines.append(f"  {lanes_text}: {what}, {place(program, program.instructions[at])}")
     if len(alike) > MAX_PLACES:
         lines.append(f"  and {len(alike) - MAX_PLACES} other places")
     return "\n".join(lines)
 
 
-def format_mbarrier(block: BlockState, warp: WarpState, program: Program) -> str:
-    """What is missing at the mbarrier that a warp waits for, and what last changed it; "" if it is not known."""
-    address, kept = warp.mbarrier, (warp.mbarrier >> 3) % MBARRIERS_KEPT
-    offset = (address & 0xFF_FFFF) - shared_base(program.arch)
-    if offset < 0 or block.mbarriers[kept] != address or address >> 24 not in (0, block.rank):
+def format_hang(fault: Fault, block: BlockState, warps: Sequence[WarpState], program: Program) -> str:
+    """Where the warps of a hung block wait; of one that spins why, if it waits for an mbarrier or for registers."""
+    if fault.kind == FaultKind.DEADLOCK:
+        return format_waits(block, warps, program)
+    at = program.instructions[min(fault.instruction, len(program.instructions) - 1)]
+    if PHASE_WAIT in at.modifiers:
+        why = f"a phase of an mbarrier is never over: {_mbarrier(block, warps, warps[fault.warp], program)}"
+    elif at.base == REGISTER_WAIT:
+        why = f"no warp gives back registers that others wait for: {_registers(block, warps, at, program)}"
+    else:
         return ""
+    others = format_waits(block, warps, program)
+    return f"{why}\n{others}" if others else why
+
+
+def _mbarrier(block: BlockState, warps: Sequence[WarpState], warp: WarpState, program: Program) -> str:
+    """What is missing at the mbarrier that a warp waits for, who else does, and what last changed it."""
+    address = warp.mbarrier
+    offset = (address & 0xFF_FFFF) - shared_base(program.arch)
+    waiting = _spinning(warps, program, lambda one, at: PHASE_WAIT in at.modifiers and one.mbarrier == address)
+    lines = [
+        f"waited for by {_named(numbers)} at {place(program, program.instructions[index])}"
+        for index, numbers in waiting.items()
+    ]
+    if offset < 0 or address >> 24 not in (0, block.rank):
+        return "\n  ".join(["it is in another block", *lines])
     word = int.from_bytes(string_at(block.shared + offset, 8), "little")
-    arrivals, bytes = -(word >> MISSING) & MOST, -(word >> LEFT) & MOST_BYTES
-    wanting = [f"{arrivals} arrival{'s' * (arrivals != 1)}"] * bool(arrivals) + [f"{bytes:,} bytes"] * bool(bytes)
-    last = place(program, program.instructions[block.mbarriers_changed_at[kept]])
-    missing = f"{' and '.join(wanting)} missing" if wanting else "it is in another phase"
-    return f"{missing}\n  it was last changed at {last}"
+    begun = _changed_at(block, address, MbarrierChange.INITIALIZED)
+    head = _missing(word) if begun is not None else "it was never initialized"
+    lines.append(f"the mbarrier is at byte {offset:#x} of shared memory; its phase has parity {word >> PHASE}")
+    for change, what in CHANGES.items():
+        index = _changed_at(block, address, change)
+        if index is not None:
+            lines.append(f"{what} at {place(program, program.instructions[index])}")
+    return "".join([head, *(f"\n  {line}" for line in lines)])
+
+
+def _changed_at(block: BlockState, address: int, change: MbarrierChange) -> int | None:
+    """The instruction that last changed an mbarrier so, if it is known."""
+    kept = (address >> 3) % MBARRIERS_KEPT + MBARRIERS_KEPT * change
+    return int(block.mbarriers_changed_at[kept]) if block.mbarriers[kept] == address else None
+
+
+def _missing(word: int) -> str:
+    """ "4 of 64 arrivals and 2,048 bytes missing"."""
+    threads, arrivals, bytes = (-(word >> first) & most for first, most in FIELDS)
+    surplus = MOST_BYTES + 1 - bytes
+    missing = [f"{arrivals:,} of {threads:,} arrivals"] * bool(arrivals)
+    if 0 < bytes < surplus:
+        missing.append(f"{bytes:,} bytes")
+    parts = [f"{' and '.join(missing)} missing"] * bool(missing)
+    if bytes >= surplus:
+        parts.append(f"{surplus:,} more bytes have arrived than were expected")
+    return ", ".join(parts) or "it is in another phase"
+
+
+def _registers(block: BlockState, warps: Sequence[WarpState], at: Instruction, program: Program) -> str:
+    """Who waits for how many registers, and where the kernel gives some back."""
+    wanted = next(operand.bits for operand in at.operands if isinstance(operand, Immediate))
+    waiting = _spinning(warps, program, lambda _, other: other.base == REGISTER_WAIT)
+    lines = [
+        f"waited for by {_named(numbers)} at {place(program, program.instructions[index])}"
+        for index, numbers in waiting.items()
+    ]
+    given = [i for i in program.instructions if i.base == at.base and "DEALLOC" in i.modifiers]
+    lines += [f"registers are given back at {place(program, one)}" for one in given]
+    back = [warp.index for warp in warps if warp.returned_registers > 0]
+    who = f"{_named(back)} gave back some" if back else "no warp gave back any"
+    head = f"{wanted} registers a thread are wanted, {block.spare_registers} are free, {who}"
+    return "".join([head, *(f"\n  {line}" for line in lines)])
+
+
+def _spinning(
+    warps: Sequence[WarpState], program: Program, waits: Callable[[WarpState, Instruction], bool]
+) -> dict[int, list[int]]:
+    """Warps with lanes that try again and again, by the instruction."""
+    found: dict[int, list[int]] = {}
+    for warp in warps:
+        for index in sorted({warp.stack.pc[n] & INSTRUCTION for n in range(warp.stack.count)}):
+            if index < len(program.instructions) and waits(warp, program.instructions[index]):
+                found.setdefault(index, []).append(warp.index)
+    return found
+
+
+def _named(warps: Sequence[int]) -> str:
+    return f"warp{'s' * (len(warps) > 1)} {_ranges(warps)}"
 
 
 def format_lanes(mask: int) -> str:

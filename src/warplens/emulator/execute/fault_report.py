@@ -12,7 +12,6 @@ from warplens.emulator.state import abi
 from warplens.emulator.state.structs import FaultKind, WorkerEnv
 from warplens.errors import KernelFault
 
-PHASE_WAIT = "TRYWAIT"  # modifier of an instruction that waits for a phase of an mbarrier
 ACTIONS = {
     "LDGSTS": "copy",
     "UBLKRED": "reduction",
@@ -66,7 +65,7 @@ def format_fault(
 ) -> KernelFault:
     """The exception for a recorded fault.
 
-    hung     wait list of a hung block's warps, or what is missing at an mbarrier
+    hung     wait list of a hung block's warps, or why a warp waits for an mbarrier or for registers
     syscall  the message of a system call that failed
     """
     fault = env.fault
@@ -80,11 +79,8 @@ def format_fault(
     if instruction.base in BULK:  # of a warp
         thread_text = f"block {block}, warp {fault.warp}"
     where = place(program, instruction)
-    if kind is FaultKind.BUDGET and PHASE_WAIT in instruction.modifiers:
-        return KernelFault(
-            f"{demangled(program.name)} hangs: a phase of an mbarrier is never over{f': {hung}' if hung else ''}\n"
-            f"  waited for at {where}\n  in {thread_text}"
-        )
+    if kind is FaultKind.BUDGET and hung:
+        return KernelFault(f"{demangled(program.name)} hangs: {hung}\n  in block {block}")
     if kind is FaultKind.BUDGET:
         return KernelFault(
             f"endless loop? a warp executed more than {budget:,} instructions and spins at {where} ({thread_text}); "

@@ -21,7 +21,7 @@ from warplens.core.launch import Launch
 from warplens.core.program import Program
 from warplens.emulator.analysis.order_dependence import dependence
 from warplens.emulator.execute import syscalls
-from warplens.emulator.execute.deadlock_report import format_mbarrier, format_waits
+from warplens.emulator.execute.deadlock_report import format_hang
 from warplens.emulator.execute.fault_report import format_fault
 from warplens.emulator.execute.grid_sample import Sample, sample_of
 from warplens.emulator.execute.launch_counts import LaunchTrace
@@ -33,12 +33,13 @@ from warplens.emulator.execute.tiering import TierPolicy
 from warplens.emulator.execute.worker import Worker, commutes
 from warplens.emulator.execute.worker_driver import Chunk, Progress, WorkerDriver
 from warplens.emulator.execute.worker_state import MAX_POOLED_BYTES
-from warplens.emulator.instrument.findings import FindingTable, hazards, unwatched
+from warplens.emulator.instrument.findings import FindingTable
 from warplens.emulator.instrument.global_race_detector import GlobalMemory
+from warplens.emulator.instrument.hazard_report import format_found, hazards, unwatched
 from warplens.emulator.instrument.instrumentation import unit
 from warplens.emulator.jit.native_code import NativeCode
 from warplens.emulator.memory.device_memory import DeviceMemory
-from warplens.emulator.state.check_set import NO_CHECKS, UNCOUNTED, Checks
+from warplens.emulator.state.check_set import NO_CHECKS, UNCOUNTED, Checks, with_asynchronous
 from warplens.emulator.state.structs import FaultKind, Touch
 from warplens.errors import KernelFault, TimeLimitReached, UsageError
 
@@ -71,6 +72,7 @@ def run(
     """
     started = time.perf_counter()
     kernel, program, launch, memory = request.kernel, request.program, request.launch, request.memory
+    checks = with_asynchronous(checks, program)
     chosen = None if sample is None else sample_of(launch, sample, kernel.cluster_blocks)
     state, heap = prepare(request, checks)
     # Accesses to global memory are recorded in the order in which one thread runs them.
@@ -90,7 +92,7 @@ def run(
         raise
     seconds = time.perf_counter() - started
     tiers.ended(seconds)
-    found = result.hazards(program, launch, memory) if checks else ()
+    found = result.hazards(program, launch, memory, checks) if checks else ()
     depends = partial(dependence, kernel, program, launch.blocks * launch.warps_per_block)
     return LaunchTrace(
         launch, result.counts, result.blocks, seconds, found, result.printed, depends, result.executed,
@@ -129,8 +131,8 @@ class GridResult:
         self.printed = syscalls.output([worker.driver for worker in workers])
         self.longest = longest_warp(workers)
 
-    def hazards(self, program: Program, launch: Launch, memory: DeviceMemory) -> tuple[Any, ...]:
-        found = hazards(self.findings, program, launch, memory)
+    def hazards(self, program: Program, launch: Launch, memory: DeviceMemory, checks: Checks) -> tuple[Any, ...]:
+        found = hazards(self.findings, program, launch, memory, checks)
         if self.races and self.races.unwatched:
             found += (unwatched(self.races.unwatched),)
         return found
@@ -306,7 +308,8 @@ class GridExecution:
 
     def worker(self) -> Worker:
         made = Worker(self.state, self.memory, self.heap)
-        made.env.races = addressof(self.races.record) if self.races else 0
+        if self.races:
+            made.env.races = addressof(self.races.record)
         self._workers.append(made)
         return made
 
@@ -364,11 +367,9 @@ class GridExecution:
             hung = ""
             if worker.env.fault.kind in (FaultKind.DEADLOCK, FaultKind.BUDGET):
                 block, warps = worker.hung()
-                deadlock = worker.env.fault.kind == FaultKind.DEADLOCK
-                hung = (
-                    format_waits(block, warps, program) if deadlock
-                    else format_mbarrier(block, warps[worker.env.fault.warp], program)
-                )  # fmt: skip
+                checks = state.configuration.checks
+                if hung := format_hang(worker.env.fault, block, warps, program):
+                    hung += format_found(hazards([worker.findings], program, state.launch, self.memory, checks))
             budget, message = state.configuration.budget, worker.driver.fault
             error = format_fault(worker.env, program, state.launch, self.memory, budget, hung, message)
             error.printed, error.kind = syscalls.output([worker.driver]), FaultKind(worker.env.fault.kind).name

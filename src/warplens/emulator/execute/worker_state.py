@@ -18,9 +18,10 @@ from warplens.emulator.bulk.box_walk import walk_code
 from warplens.emulator.execute.launch_state import WorkerConfiguration, thread_indices
 from warplens.emulator.instrument.findings import FindingTable
 from warplens.emulator.instrument.instrumentation import unit
-from warplens.emulator.instrument.race_state import PUBLISHED, WarpClocks, row_bytes
+from warplens.emulator.instrument.race_state import PUBLISHED_BYTES, GlobalShadow, WarpClocks, row_bytes
 from warplens.emulator.memory.buffer_pool import address, aligned, in_own_cache_lines
 from warplens.emulator.state.abi import BANK_BYTES
+from warplens.emulator.state.check_set import ordered
 from warplens.emulator.state.structs import BlockState, Bounds, BufferRange, Fault, Status, WarpState, WorkerEnv
 from warplens.emulator.texture import texture_binding
 
@@ -104,11 +105,11 @@ class BlockContext:
     def _shadow_memory(self, configuration: WorkerConfiguration) -> list[NDArray[np.uint8]]:
         """Shadow memory of the block, for --check."""
         warps = configuration.launch.warps_per_block
-        units = (
-            -(-configuration.shared_bytes // unit(configuration.plan.program)) if "races" in configuration.checks else 0
-        )
-        init = "init" in configuration.checks
-        rows, published = aligned(units * row_bytes(warps) + 64, 64), aligned(128 * PUBLISHED, 64)
+        checks, step = configuration.checks, unit(configuration.plan.program)
+        units = -(-configuration.shared_bytes // step) if ordered(checks) else 0
+        init = "init" in checks
+        rows = aligned(units * row_bytes(warps, "asynchronous" in checks) + 64, 64)
+        published = aligned(PUBLISHED_BYTES, 64)
         orders = aligned(sizeof(WarpClocks) * warps, 64)
         written = [
             aligned(n * init + 64, 64) for n in (configuration.shared_bytes, configuration.local_bytes * 32 * warps)
@@ -172,6 +173,8 @@ class WorkerState:
         env.shared_bytes, env.local_bytes = configuration.shared_bytes, configuration.local_bytes
         env.warp_stride, env.budget = configuration.stride, configuration.budget
         env.findings = addressof(self.findings)
+        self.ticks = GlobalShadow()  # of checks that order accesses to shared memory only
+        env.races = addressof(self.ticks)
         own = np.frombuffer(bytearray(configuration.banks[0]), np.uint8)
         self.banks = [own, *map(bank, configuration.banks[1:])]
         for number, content in enumerate(configuration.banks):

@@ -1,33 +1,20 @@
-"""Sanitizer findings: the table in which generated code records them, and their conversion to hazards."""
+"""Sanitizer findings: the table in which generated code records them; hazard_report.py puts them in words."""
 
 from __future__ import annotations
 
 import ctypes as c
-from collections.abc import Iterable
-from dataclasses import replace
 from enum import IntEnum
-from operator import itemgetter
 from typing import NamedTuple
 
 from warplens import llvm
-from warplens.core.hazard import Check, Hazard, Party, Severity
-from warplens.core.launch import Dim3, Launch
-from warplens.core.memory_opcodes import MEMORY, Action
-from warplens.core.program import Instruction, Program
 from warplens.emulator.codegen.structured_builder import StructuredBuilder, function, i32, i64
 from warplens.emulator.codegen.vector_types import I32, I64, PTR
-from warplens.emulator.memory.device_memory import DeviceMemory
 from warplens.emulator.state.structs import BlockState, WorkerEnv
 
 TABLE_ENTRIES = 512
 """Pairs of instructions that a worker keeps; a note counts the occurrences of others."""
 
 NO_PARTY = -1
-SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
-ACTIONS: dict[Action, str] = {
-    "load": "read", "store": "write", "copy": "write", "atomic": "atomic", "reduction": "atomic",
-}  # fmt: skip
-OLD_VALUE = "in no order: right only if an older value does no harm"
 
 
 class FindingKind(IntEnum):
@@ -40,6 +27,12 @@ class FindingKind(IntEnum):
     GLOBAL_RACE = 7  # rank 4 between blocks, 3 between warps, 2 in one instruction of a warp, 1 within
     # a warp, 0 the same value is stored
     COPY_PENDING = 8  # shared memory to which an asynchronous copy is under way
+    UNFENCED = 9  # shared memory read through the async proxy, with no proxy fence after an ordinary store
+    READ_PENDING = 10  # shared memory that a bulk copy or a warpgroup's product may still read is written
+    OTHER_SWIZZLE = 11  # read with another than it was written with; rank 0 if written without
+    TWO_INITS = 12  # of an mbarrier
+    MBARRIER_STORED = 13  # something else is stored where an mbarrier lies
+    NO_MBARRIER = 14  # what is used as one is none
 
 
 class FindingRecord(c.Structure):
@@ -138,179 +131,3 @@ def emit_finding(code: StructuredBuilder, env: llvm.Value, block: llvm.Value, fo
 def _entry(code: StructuredBuilder, table: llvm.Value, number: llvm.Value) -> llvm.Value:
     step = code.b.mul(code.widened(number), i64(c.sizeof(FindingRecord)))
     return code.at(code.field(FindingTable, table, "entries"), step)
-
-
-def hazards(
-    tables: Iterable[FindingTable], program: Program, launch: Launch, memory: DeviceMemory
-) -> tuple[Hazard, ...]:
-    """Hazards of all workers, by source line (by instruction where lines are not known).
-
-    Of several occurrences the worst one in the first block is reported.  Two places are one finding, in
-    either order.
-    """
-    tables = list(tables)
-    found: dict[tuple[object, ...], list[tuple[tuple[int, ...], Hazard]]] = {}
-    for table in tables:
-        for entry in table.entries[: table.count]:
-            if (hazard := _hazard(entry, program, launch, memory)) is None:
-                continue
-            x, y, z = entry.ctaid
-            order = SEVERITIES.index(hazard.severity), -entry.rank, x + launch.grid[0] * (y + launch.grid[1] * z)
-            found.setdefault((entry.kind, *sorted(map(_place, hazard.parties))), []).append((order, hazard))
-    listed = tuple(
-        replace(min(same, key=itemgetter(0))[1], times=sum(hazard.times for _, hazard in same))
-        for _, same in sorted(found.items(), key=itemgetter(0))
-    )
-    dropped = sum(table.dropped for table in tables)
-    return (*listed, _full(listed[-1].check, dropped)) if dropped and listed else listed
-
-
-def _place(party: Party) -> tuple[str, int, str]:
-    source = party.at.source
-    return (source.file, source.line, party.act) if source else ("", party.at.offset, party.act)
-
-
-def _full(check: Check, dropped: int) -> Hazard:
-    """The warning about a full table."""
-    message = (
-        f"the table of {TABLE_ENTRIES} pairs of instructions is full: {dropped:,} occurrences at others are not "
-        "listed; mend what is listed and check again"
-    )
-    return Hazard(check, "warning", message, (), (0, 0, 0), dropped)
-
-
-def unwatched(size: int) -> Hazard:
-    """The note about buffers that are too large for the check."""
-    message = f"the last {size:,} bytes of the buffers are not watched for races: the check would need too much memory"
-    return Hazard("races", "note", message, (), (0, 0, 0), 1)
-
-
-def _hazard(entry: FindingRecord, program: Program, launch: Launch, memory: DeviceMemory) -> Hazard | None:
-    """The hazard of a record; None if it is harmless."""
-    parties = tuple(
-        Party(_action(program.instructions[at]), _thread(launch, who), program.instructions[at])
-        for at, who in ((entry.first, entry.first_thread), (entry.second, entry.second_thread))
-        if at != NO_PARTY
-    )
-    if entry.kind == FindingKind.TWO_PLACES and _one_line(parties):
-        return None  # the compiler has made two of one barrier
-    if entry.kind in (FindingKind.RACE, FindingKind.GLOBAL_RACE) and _within_atomics(parties):
-        return None
-    check, severity, message = _described(entry, parties, program, launch, memory)
-    x, y, z = entry.ctaid
-    return Hazard(check, severity, message, parties, (x, y, z), entry.times)
-
-
-def _described(
-    entry: FindingRecord, parties: tuple[Party, ...], program: Program, launch: Launch, memory: DeviceMemory
-) -> tuple[Check, Severity, str]:
-    kind = FindingKind(entry.kind)
-    byte = f"byte {entry.value:#x}"
-    if kind is FindingKind.RACE:
-        return _race(entry, parties, program)
-    if kind is FindingKind.GLOBAL_RACE:
-        return _global_race(entry, parties, program, launch, memory)
-    if kind is FindingKind.COPY_PENDING:
-        what = f"{parties[1].act} of {byte} of shared memory to which an asynchronous copy is under way"
-        return "races", "error", f"{what}: no cp.async.wait_group or wait_all of the copying thread comes before"
-    if kind is FindingKind.SHARED_UNWRITTEN:
-        return "init", "warning", f"uninitialized shared-memory read ({byte})"
-    if kind is FindingKind.LOCAL_UNWRITTEN:
-        return "init", "warning", f"uninitialized local-memory read ({byte} of the thread's frame)"
-    if kind is FindingKind.PART_OF_A_WARP:
-        return "barriers", "error", f"only {entry.value} of the threads of a warp that still run are at the barrier"
-    if kind is FindingKind.TWO_PLACES:
-        return "barriers", "error", "threads of a block wait for each other at barriers in different places"
-    total = launch.threads_per_block
-    return "barriers", "note", f"the barrier opens for {entry.value} of {total} threads: the others have ended"
-
-
-def _race(entry: FindingRecord, parties: tuple[Party, ...], program: Program) -> tuple[Check, Severity, str]:
-    one_warp = entry.first_thread // 32 == entry.second_thread // 32
-    at_once = one_warp and entry.first == entry.second
-    first, second = (party.act for party in parties)
-    where = f"byte {entry.value:#x} of shared memory"
-    what = f"{first} and {second} of {where} by two threads"
-    if severity := _of_old_value(parties, program):
-        of = "a warp" if one_warp else "a block"
-        return "races", severity, f"{what} of {of} {OLD_VALUE}"
-    if at_once:
-        return "races", "error", f"{what} of a warp in one instruction"
-    if one_warp:
-        return "races", "warning", f"{what} of a warp, with no __syncwarp() between"
-    return "races", "error", f"{what}, with no barrier between"
-
-
-def _global_race(
-    entry: FindingRecord, parties: tuple[Party, ...], program: Program, launch: Launch, memory: DeviceMemory
-) -> tuple[Check, Severity, str]:
-    x, y, z = entry.ctaid
-    columns, rows, _ = launch.grid
-    other = entry.first_block
-    blocks = (other % columns, other // columns % rows, other // (columns * rows)), (x, y, z)
-    first, second = (party.act for party in parties)
-    what = f"{first} and {second} of {_byte(entry.value, memory)}"
-    if blocks[0] != blocks[1]:
-        who = "threads of blocks {} and {}".format(*("({},{},{})".format(*block) for block in blocks))
-    else:
-        one_warp = entry.first_thread // 32 == entry.second_thread // 32
-        who = "two threads of a warp" if one_warp else "two threads of a block"
-    if entry.rank == 0:
-        return "races", "note", f"{what} by {who} in no order, with the same value"
-    if severity := _of_old_value(parties, program):
-        return "races", severity, f"{what} by {who} {OLD_VALUE}"
-    if entry.rank == 1:
-        return "races", "warning", f"{what} by {who}, with no __syncwarp() between"
-    if entry.rank == 2:
-        return "races", "error", f"{what} by {who} in one instruction"
-    if blocks[0] == blocks[1]:
-        return "races", "error", f"{what} by {who}, with no barrier between"
-    needs = "__threadfence() and an atomic or volatile flag, or grid.sync()"
-    return "races", "error", f"{what} by {who}, in no order (that takes {needs})"
-
-
-def _within_atomics(parties: tuple[Party, ...]) -> bool:
-    """Strong accesses do not race.  Nor does the plain read with which the compiler begins the loop of an atomic that
-    the memory does not have, such as atomicAdd(float *) in shared memory: a value that is too old means one turn more.
-    """
-    loop = {party.act for party in parties} == {"read", "atomic"} and any("CAST" in p.at.modifiers for p in parties)
-    return all(p.act == "atomic" or "STRONG" in p.at.modifiers for p in parties) or (loop and _one_line(parties))
-
-
-def _of_old_value(parties: tuple[Party, ...], program: Program) -> Severity | None:
-    """The severity of a plain read of what an atomic changes.
-
-    Loops with atomicCAS() begin with one, and so do those that the compiler makes of atomics of 16 bits: then the read
-    and a compare-and-swap have one source line.
-    """
-    if {party.act for party in parties} != {"read", "atomic"}:
-        return None
-    lines = {party.at.source for party in parties if party.act == "read"} - {None}
-    swaps = (i for i in program.instructions if not {"CAS", "CAST"}.isdisjoint(i.modifiers))
-    loop = any(swap.source in lines for swap in swaps)
-    return "note" if loop or any("CAS" in party.at.modifiers for party in parties) else "warning"
-
-
-def _byte(address: int, memory: DeviceMemory) -> str:
-    """ "byte 0x10 of argument 2"."""
-    for allocation in memory.allocations:
-        if 0 <= address - allocation.address < allocation.size:
-            return f"byte {address - allocation.address:#x} of {allocation.name}"
-    return f"the byte at {address:#x}"
-
-
-def _one_line(parties: tuple[Party, ...]) -> bool:
-    first, second = (party.at.source for party in parties)
-    return first is not None and first == second
-
-
-def _action(instruction: Instruction) -> str:
-    if instruction.base == "BAR":
-        return "wait"
-    found = MEMORY.get(instruction.base)
-    return "read" if found is None else ACTIONS[found.action]
-
-
-def _thread(launch: Launch, number: int) -> Dim3:
-    x, y, _ = launch.block
-    return number % x, number // x % y, number // (x * y)

@@ -18,9 +18,17 @@ from warplens.emulator.instrument.findings import NO_PARTY, EmittedFinding, Find
 from warplens.emulator.instrument.global_race_detector import GlobalRaceDetector, part_of
 from warplens.emulator.instrument.lane_recorder import LaneRecorder
 from warplens.emulator.instrument.race_detector import RaceDetector
-from warplens.emulator.instrument.race_state import MBARRIERS, PLAIN, How, Ordering, each_warp
+from warplens.emulator.instrument.race_state import (
+    PLAIN,
+    GroupKind,
+    How,
+    MbarrierUse,
+    Ordering,
+    WarpClocks,
+    each_warp,
+)
 from warplens.emulator.instrument.warp_recorder import WarpRecorder
-from warplens.emulator.state.check_set import LANES, RECORD, STILL, Checks
+from warplens.emulator.state.check_set import LANES, RECORD, STILL, Checks, ordered
 from warplens.emulator.state.structs import ALL_THREADS, INSTRUCTION, BlockState, WarpState, WorkerEnv
 from warplens.isa.dsl.warp_interface import Space
 
@@ -52,9 +60,10 @@ class Instrumentation:
     def __init__(self, module: llvm.IRModule, unit: int, checks: Checks) -> None:
         self.module, self.checks = module, checks
         self.races, self.init, self.barriers = (name in checks for name in ("races", "init", "barriers"))
+        self.ordered, self.asynchronous = ordered(checks), "asynchronous" in checks
         self.unit = unit
         self.counts = "uncounted" not in checks
-        self.shadow = RaceDetector(module)
+        self.shadow = RaceDetector(module, self.asynchronous)
         self.global_races = GlobalRaceDetector(module, unit)
         self.still = {space for space, name in STILL.items() if name in checks}
         self.recorder: WarpRecorder | None = None
@@ -100,22 +109,46 @@ class Instrumentation:
             thread = [site.env, site.block, site.warp, site.index]
             site.b.call(routine, [*thread, site.e.splat(address), site.mask, *kept])
         shared = space == "shared"
-        if not (shared or space == "local") or not (self.init or (self.races and shared)):
+        if not (shared or space == "local") or not (self.init or (self.ordered and shared)):
             return
         b = site.b
         offset = site.offset(space, site.e.splat(address))
         where = [site.env, site.block, site.warp, site.index, offset, site.mask]
         if self.init:
             b.call(self._written(space, size, how), where)
-        if self.races and shared:
+        if self.ordered and shared:
             kept = words if how == "store" else ()
-            b.call(self._ordered(size, how, len(kept), ordering.copies), [*where, *kept])
+            b.call(self._ordered(size, how, len(kept), ordering), [*where, *kept])
 
-    def _ordered(self, size: int, how: How, words: int, copies: bool) -> llvm.Function:
+    def mbarrier(self, site: AccessSite, address: Any, use: MbarrierUse) -> None:
+        """Lanes initialize mbarriers, or arrive or wait at them."""
+        if not self.asynchronous:
+            self.access(site, "shared", address, 8, "store" if use == "init" else "atomic")
+            return
+        if self.recorder:
+            self.recorder.access(site, "shared", address, 8, "atomic")
+        how: How = "store" if use == "init" else "atomic"
+        offset = site.offset("shared", site.e.splat(address))
+        where = [site.env, site.block, site.warp, site.index, offset, site.mask]
+        if self.init and use == "init":  # whether it was is found below
+            site.b.call(self._written("shared", 8, how), where)
+        site.b.call(self._ordered(self.unit, how, 0, PLAIN, use), where)  # its first unit stands for all
+
+    def end_mbarrier(self, site: AccessSite, address: Any) -> None:
+        """The memory of mbarriers may be used for something else."""
+        offset = site.offset("shared", site.e.splat(address))
+        units = site.b.lshr(offset, site.e.splat(i32(self.unit.bit_length() - 1)))
+        site.b.call(self.shadow.end_mbarriers, [site.env, site.block, units, site.mask])
+
+    def _ordered(
+        self, size: int, how: How, words: int, ordering: Ordering, mbarrier: MbarrierUse = ""
+    ) -> llvm.Function:
         """(env, block, warp, instruction, offsets, mask, words): checks the units that each lane accesses."""
-        name = f"ordered_{'copy' if copies else how}_{size}"
+        proxy = "" if ordering.proxy is None else f"_{ordering.proxy.name.lower()}"
+        name = f"ordered_{'copy' if ordering.copies else how}{proxy}{mbarrier and '_mbarrier_'}{mbarrier}_{size}"
         if found := self.module.globals.get(name):
             return found
+        touch = self.shadow.touch(how, ordering, mbarrier)
         made, code = function(self.module, name, VOID, [PTR, PTR, PTR, I32, V32, I32, *[V32] * words])
         env, block, warp, index, offsets, mask, *data = made.args
         b, step = code.b, self.unit
@@ -124,13 +157,15 @@ class Instrumentation:
 
         def lane_of(lane: llvm.Value) -> None:
             offset = b.extract_element(offsets, lane)
+            thread = lane
+            if ordering.proxy is not None:
+                thread = code.load(WarpClocks, code.load(WarpState, warp, "order"), "issuer")
             with code.when(_inside(code, offset, size, code.load(WorkerEnv, env, "shared_bytes"))):
                 first = b.lshr(offset, i32(shift))
                 for k in range(max(size // step, 1)):
                     value = part_of(code, values, lane, k * step, step) if values else i32(0)
                     byte = b.add(offset, i32(k * step))
-                    arguments = [env, block, warp, index, lane, b.add(first, i32(k)), value, byte]
-                    b.call(self.shadow.touch(how, copies), arguments)
+                    b.call(touch, [env, block, warp, index, thread, b.add(first, i32(k)), value, byte])
 
         code.each_bit(mask, lane_of)
         b.ret_void()
@@ -176,7 +211,7 @@ class Instrumentation:
     # Blocks, barriers, reconvergence
 
     def start_block(self, code: StructuredBuilder, env: llvm.Value, block: llvm.Value) -> None:
-        if self.races:
+        if self.ordered:
             self.shadow.start(code, env, block)
         if self.init:
             shared, local = (code.load(WorkerEnv, env, f"{space}_bytes") for space in ("shared", "local"))
@@ -200,7 +235,7 @@ class Instrumentation:
                 thread, arrived = b.or_(first, code.lowest(arrival.mask)), code.popcount(arrival.mask)
                 found = EmittedFinding.of_one(FindingKind.PART_OF_A_WARP, arrival.instruction, thread, arrived)
                 emit_finding(code, env, block, found)
-        if self.races:
+        if self.ordered:
             b.call(self.shadow.arrive, [env, block, warp, arrival.barrier])
 
     def opened(
@@ -211,7 +246,7 @@ class Instrumentation:
         if self.barriers:
             with code.when(b.icmp_signed("==", need, i32(ALL_THREADS))):
                 b.call(self._places, [env, block, barrier])
-        if self.races:
+        if self.ordered:
             b.call(self.shadow.opened, [env, block, barrier])
 
     @cached_property
@@ -248,36 +283,52 @@ class Instrumentation:
         b.ret_void()
         return made
 
-    def arrive_at_mbarrier(self, code: StructuredBuilder, env: llvm.Value, block: llvm.Value, warp: llvm.Value) -> None:
-        """Lanes arrive at a barrier in shared memory."""
-        if self.races:
-            code.b.call(self.shadow.arrive, [env, block, warp, i32(MBARRIERS)])
+    def arrive_at_mbarrier(self, site: AccessSite, addresses: llvm.Value) -> None:
+        """Lanes arrive at barriers in shared memory."""
+        if self.ordered:
+            site.b.call(self.shadow.arrive_at_mbarriers, [site.env, site.block, site.warp, addresses, site.mask])
 
-    def wait_at_mbarrier(self, code: StructuredBuilder, block: llvm.Value, warp: llvm.Value, mask: llvm.Value) -> None:
+    def wait_at_mbarrier(self, site: AccessSite, addresses: llvm.Value) -> None:
         """Lanes test whether a phase of an mbarrier is complete, and continue if it is."""
-        if self.races:
-            code.b.call(self.shadow.observe, [block, warp, mask])
+        if self.ordered:
+            site.b.call(self.shadow.observe, [site.block, site.warp, addresses, site.mask])
 
-    # Order between blocks, asynchronous copies
+    # Order between blocks, between proxies, asynchronous operations
 
     def fence(self, code: StructuredBuilder, env: llvm.Value, block: llvm.Value, warp: llvm.Value) -> None:
         """Memory accesses of the warp are visible to others before its later ones."""
         if self.races:
             code.b.call(self.global_races.release, [env, block, warp])
 
-    def commit_copies(self, code: StructuredBuilder, warp: llvm.Value) -> None:
-        """The asynchronous copies so far are one group."""
-        if self.races:
-            self.shadow.commit(code, warp)
+    def fence_proxy(self, code: StructuredBuilder, env: llvm.Value, warp: llvm.Value) -> None:
+        """What the warp has written, and knows of, is visible to the async proxy."""
+        if self.asynchronous:
+            code.b.call(self.shadow.fence, [env, warp])
 
-    def wait_for_copies(self, code: StructuredBuilder, warp: llvm.Value, groups: int) -> None:
+    def issue(
+        self, code: StructuredBuilder, warp: llvm.Value, *, lane: llvm.Value | None = None,
+        layout: llvm.Value | None = None,
+    ) -> None:  # fmt: skip
+        """The lane that issues the next accesses through the async proxy; their layout (a Layout)."""
+        if self.asynchronous:
+            order = code.load(WarpState, warp, "order")
+            for name, value in (("issuer", lane), ("layout", layout)):
+                if value is not None:
+                    code.store(value, WarpClocks, order, name)
+
+    def commit(self, code: StructuredBuilder, warp: llvm.Value, kind: GroupKind) -> None:
+        """The asynchronous operations of a kind so far are one group."""
+        if self.ordered:
+            self.shadow.commit(code, warp, kind)
+
+    def wait_for(self, code: StructuredBuilder, warp: llvm.Value, kind: GroupKind, groups: int) -> None:
         """At most so many groups are pending."""
-        if self.races:
-            code.b.call(self.shadow.wait, [warp, i32(groups)])
+        if self.ordered:
+            code.b.call(self.shadow.wait(kind), [warp, i32(groups)])
 
     def reconverge(self, code: StructuredBuilder, warp: llvm.Value, lanes: llvm.Value) -> None:
         """Lanes of a warp have reconverged."""
-        if self.races:
+        if self.ordered:
             code.b.call(self.shadow.join_lanes, [warp, lanes])
 
 

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import ctypes as c
 from collections.abc import Callable
+from enum import IntEnum
 from typing import Literal, NamedTuple
 
 from warplens import llvm
-from warplens.emulator.codegen.structured_builder import StructuredBuilder, i64
+from warplens.emulator.codegen.structured_builder import StructuredBuilder, i32, i64
 from warplens.emulator.codegen.vector_types import I32, vector
 from warplens.emulator.state.structs import BARRIERS, BlockState, WarpState, WorkerEnv
 
 How = Literal["load", "store", "atomic"]
+MbarrierUse = Literal["", "init", "use"]
+
+
+class GroupKind(IntEnum):
+    """Kind of asynchronous operations that are waited for in groups."""
+
+    COPIES = 0  # cp.async
+    BULK_COPIES = 1
+    PRODUCTS = 2  # of a warpgroup
 
 
 class Ordering(NamedTuple):
@@ -20,20 +30,24 @@ class Ordering(NamedTuple):
     strong    atomic, volatile, or of more than the block's scope: it does not race with others of its kind
     acquires  it may read what other blocks have released
     copies    an asynchronous copy
+    proxy     of an access through the async proxy what it waits for: bulk copies or a warpgroup's products
     """
 
     strong: bool = False
     acquires: bool = False
     copies: bool = False
+    proxy: GroupKind | None = None
 
 
 PLAIN = Ordering()
 VOID = llvm.VoidType()
 V32 = vector(I32)
 MOST_WARPS = 32
-MBARRIERS = BARRIERS  # the row of what was published at mbarriers, after those of the barriers
-PUBLISHED = BARRIERS + 2  # rows; the last has what is known of other blocks, by barrier
-GROUPS = 16  # of asynchronous copies whose wait times are kept
+MBARRIERS, MBARRIER_ROWS = BARRIERS, 64  # the rows of mbarriers, by address, after those of the barriers
+PUBLISHED = MBARRIERS + MBARRIER_ROWS  # rows of what was published
+FENCED, KNOWN = 128 * PUBLISHED, 256 * PUBLISHED  # where the rows of WarpClocks.fenced begin, and numbers `known`
+PUBLISHED_BYTES = KNOWN + 4 * PUBLISHED
+GROUPS = 16  # of asynchronous operations whose wait times are kept
 
 
 class GlobalShadow(c.Structure):
@@ -50,6 +64,19 @@ class GlobalShadow(c.Structure):
     ]
 
 
+class GroupClocks(c.Structure):
+    """Groups of asynchronous operations of a warp: how many were committed, how many of them were waited for, and of
+    the latest of these, by number, when."""
+
+    _fields_ = [
+        ("committed", c.c_uint32),
+        ("completed", c.c_uint32),
+        ("done_clock", c.c_uint32 * GROUPS),
+        ("done_step", c.c_uint32 * GROUPS),
+        ("unused", c.c_uint32 * 14),
+    ]
+
+
 class WarpClocks(c.Structure):
     """Vector clocks of a warp: `clocks` by warp, its own included; `seen[lane][other]` by lane in steps of this warp.
 
@@ -59,14 +86,25 @@ class WarpClocks(c.Structure):
     _fields_ = [
         ("clocks", c.c_uint32 * MOST_WARPS),
         ("seen", c.c_uint32 * (32 * 32)),
+        ("fenced", c.c_uint32 * MOST_WARPS),  # those of `clocks` after which a proxy fence came
         ("step", c.c_uint32),
         ("known", c.c_uint32),  # what was released until this reading of the launch's clock is known (global races)
-        ("committed", c.c_uint32),  # groups of asynchronous copies
-        ("completed", c.c_uint32),  # those of them that were waited for
-        ("done_clock", c.c_uint32 * GROUPS),  # of the latest completed groups, by number: when they were waited for
-        ("done_step", c.c_uint32 * GROUPS),
-        ("unused", c.c_uint32 * 28),
+        ("begun", c.c_uint32),  # the clock at which the block began
+        ("issuer", c.c_int32),  # of the operation through the async proxy at hand: the lane
+        ("layout", c.c_int32),  # and how it lays out shared memory (Layout)
+        ("unused", c.c_uint32 * 27),
+        ("copies", GroupClocks),
+        ("bulk_copies", GroupClocks),
+        ("products", GroupClocks),
     ]
+
+
+class Layout(IntEnum):
+    """Layout of a unit of shared memory."""
+
+    UNKNOWN = 0
+    PLAIN = 1  # by a tensor map or matrix descriptor without swizzle; further 3: of 32, 64, 128 bytes
+    MBARRIER = 255
 
 
 class LastStore(c.Structure):
@@ -79,8 +117,15 @@ class LastStore(c.Structure):
         ("thread", c.c_int32),
         ("value", c.c_uint32),
         ("group", c.c_uint32),  # of an asynchronous copy, counted from 1; 0 for other stores
-        ("unused", c.c_uint32 * 2),
+        ("proxy", c.c_int32),  # whether it was made through the async proxy
+        ("layout", c.c_int32),
     ]
+
+
+class LastRead(c.Structure):
+    """The last read of a unit by one warp through the async proxy: of a GroupKind, its group counted from 1."""
+
+    _fields_ = [("group", c.c_uint32), ("kind", c.c_int32), ("at", c.c_int32), ("thread", c.c_int32)]
 
 
 class LastAccesses(c.Structure):
@@ -93,9 +138,23 @@ LOADS, ATOMICS = 0, c.sizeof(LastAccesses)
 CONFLICTS: dict[How, tuple[int, ...]] = {"load": (ATOMICS,), "store": (LOADS, ATOMICS), "atomic": (LOADS,)}
 
 
-def row_bytes(warps: int) -> int:
+def warp_bytes(asynchronous: bool) -> int:
+    """Bytes of shadow memory of one unit for each warp; asynchronous: whether there are reads through that proxy."""
+    return 2 * c.sizeof(LastAccesses) + asynchronous * c.sizeof(LastRead)
+
+
+def row_bytes(warps: int, asynchronous: bool) -> int:
     """Bytes of shadow memory of one unit."""
-    return c.sizeof(LastStore) + 2 * c.sizeof(LastAccesses) * warps
+    return c.sizeof(LastStore) + warp_bytes(asynchronous) * warps
+
+
+def shadow_row(
+    code: StructuredBuilder, env: llvm.Value, block: llvm.Value, unit: llvm.Value, stride: int
+) -> llvm.Value:
+    """The shadow memory of a unit, with `stride` bytes for each warp: first its LastStore."""
+    b = code.b
+    size = b.add(i32(c.sizeof(LastStore)), b.mul(code.load(WorkerEnv, env, "warps"), i32(stride)))
+    return code.at(code.load(BlockState, block, "shadow"), b.mul(code.widened(unit), code.widened(size)))
 
 
 def each_warp(code: StructuredBuilder, env: llvm.Value, block: llvm.Value, visit: Callable[[llvm.Value], None]) -> None:
@@ -122,9 +181,20 @@ def row_at(code: StructuredBuilder, rows: llvm.Value, number: llvm.Value) -> llv
 
 
 def known_at(code: StructuredBuilder, block: llvm.Value, barrier: llvm.Value) -> llvm.Value:
-    """Where WarpClocks.known is published at a barrier: in the last row."""
+    """Where WarpClocks.known is published at a barrier."""
     rows = code.load(BlockState, block, "published")
-    return code.at(rows, code.b.add(i64(128 * (PUBLISHED - 1)), code.b.mul(code.widened(barrier), i64(4))))
+    return code.at(rows, code.b.add(i64(KNOWN), code.b.mul(code.widened(barrier), i64(4))))
+
+
+def groups_of(code: StructuredBuilder, order: llvm.Value, kind: GroupKind) -> llvm.Value:
+    """The groups of a kind of the warp whose WarpClocks these are."""
+    return code.field(WarpClocks, order, kind.name.lower())
+
+
+def mbarrier_row(code: StructuredBuilder, address: llvm.Value) -> llvm.Value:
+    """Number of the row of the mbarrier at a shared address."""
+    b = code.b
+    return b.add(b.and_(b.lshr(address, i32(3)), i32(MBARRIER_ROWS - 1)), i32(MBARRIERS))
 
 
 def raise_to(code: StructuredBuilder, place: llvm.Value, value: llvm.Value) -> None:

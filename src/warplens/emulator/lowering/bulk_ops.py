@@ -35,6 +35,7 @@ class BulkOps(MemoryOps):
         """Calls a routine if a lane is active."""
         site = self._site()
         with self.code.when(self.code.nonzero(self.c.active_mask)):
+            self.f.t.watch.issue(self.code, self.f.warp, lane=self.c.first_lane())
             state = [self.f.env, self.f.block, self.f.warp, self.f.number(self.at.index), site.counters]
             self.b.call(routine, [*state, *arguments])
         access_emission.return_on_fault(site, self.f.fault, self.b.append_basic_block("after"))

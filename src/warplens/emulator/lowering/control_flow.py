@@ -10,6 +10,7 @@ from warplens.emulator.access.site import V32
 from warplens.emulator.codegen.structured_builder import i32
 from warplens.emulator.codegen.vector_types import I1, I32, I64, LANES, is_vector, vector
 from warplens.emulator.instrument.instrumentation import BarrierArrival
+from warplens.emulator.instrument.race_state import GroupKind
 from warplens.emulator.lowering.instruction_context import InstructionPart
 from warplens.emulator.state.counter_layout import DIVERGENT, ON, PARTED, REPLAYED
 from warplens.emulator.state.structs import ALL_THREADS, BlockState, ClusterState, FaultKind, Reduce, WarpState
@@ -259,12 +260,24 @@ class ControlFlow(InstructionPart):
 
     def fence(self) -> None:
         """No-op: one thread runs a block, so its memory is in order; order between blocks is not relied upon."""
+        watch = self.f.t.watch
         if self.at.base in ("MEMBAR", "FENCE"):
-            self.f.t.watch.fence(self.code, self.f.env, self.f.block, self.f.warp)
+            watch.fence(self.code, self.f.env, self.f.block, self.f.warp)
+        if "ASYNC" in self.at.modifiers and not {"G", "T"} & {*self.at.modifiers}:  # not of shared memory
+            watch.fence_proxy(self.code, self.f.env, self.f.warp)
 
     def commit_copies(self) -> None:
         """Commits a copy group: copies complete at once, only the race detector needs the groups."""
-        self.f.t.watch.commit_copies(self.code, self.f.warp)
+        kind = GroupKind.BULK_COPIES if self.at.base == "UTMACMDFLUSH" else GroupKind.COPIES
+        self.f.t.watch.commit(self.code, self.f.warp, kind)
 
     def wait_for_copies(self, groups: int) -> None:
-        self.f.t.watch.wait_for_copies(self.code, self.f.warp, groups)
+        """Waits for copies of both kinds: DEPBAR does not tell them apart."""
+        watch = self.f.t.watch
+        watch.wait_for(self.code, self.f.warp, GroupKind.COPIES, groups)
+        if self.at.base == "DEPBAR":
+            watch.wait_for(self.code, self.f.warp, GroupKind.BULK_COPIES, groups)
+
+    def wait_for_products(self, groups: int) -> None:
+        """Products are done at once; only the race detector needs their groups."""
+        self.f.t.watch.wait_for(self.code, self.f.warp, GroupKind.PRODUCTS, groups)

@@ -51,6 +51,7 @@ class LaneOps(InstructionContext):
         memory = MemoryOps(self)
         self.load, self.store, self.copy = memory.load, memory.store, memory.copy
         self.atomic, self.update, self.compare_and_store = memory.atomic, memory.update, memory.compare_and_store
+        self.end_mbarrier = memory.end_mbarrier
         self.load_rows, self.store_rows, self.is_in = memory.load_rows, memory.store_rows, memory.is_in
         textures = TextureOps(self)
         self.fetch, self.texture_size = textures.fetch, textures.texture_size
@@ -65,6 +66,7 @@ class LaneOps(InstructionContext):
         self.cluster_arrive, self.cluster_wait = flow.cluster_arrive, flow.cluster_wait
         self.block_barrier, self.barrier_result, self.fence = flow.block_barrier, flow.barrier_result, flow.fence
         self.commit_copies, self.wait_for_copies = flow.commit_copies, flow.wait_for_copies
+        self.wait_for_products = flow.wait_for_products
         warpgroup = WarpgroupOps(self, flow)
         self.group_product = warpgroup.group_product
         self.give_registers, self.take_registers = warpgroup.give_registers, warpgroup.take_registers

@@ -25,10 +25,12 @@ from warplens.emulator.instrument.race_state import Ordering
 from warplens.emulator.lowering.instruction_context import InstructionPart
 from warplens.emulator.state import abi
 from warplens.emulator.state.counter_layout import COLUMNS, GENERIC_BYTES
-from warplens.emulator.state.structs import BlockState, WarpState
-from warplens.isa.barrier import unchanged
+from warplens.emulator.state.structs import BlockState, MbarrierChange, WarpState
+from warplens.isa.barrier import after_bytes, replaced, unchanged
 from warplens.isa.dsl.lanes import U32, U64, Pred
 from warplens.isa.dsl.warp_interface import AtomicOperation, Data, Space, Update
+
+CHANGES: dict[Update, MbarrierChange] = {replaced: MbarrierChange.INITIALIZED, after_bytes: MbarrierChange.COPIED}
 
 
 class MemoryOps(InstructionPart):
@@ -218,25 +220,30 @@ class MemoryOps(InstructionPart):
     def update(self, at: Address, value: U64, becomes: Update) -> U64:
         address = self.address("shared", at)
         watch = self.f.t.watch
-        watch.access(self._site(), "shared", address, 8, "atomic")
+        watch.mbarrier(self._site(), address, "init" if becomes is replaced else "use")
         first = self.b.extract_element(address, self.c.first_lane())
         if becomes is unchanged:
             self.code.store(first, WarpState, self.f.warp, "mbarrier")
         else:
-            note_mbarrier(self.code, self.f.block, first, self.f.number(self.at.index))
+            change = CHANGES.get(becomes, MbarrierChange.ARRIVED)
+            note_mbarrier(self.code, self.f.block, first, self.f.number(self.at.index), change)
         if watch.recorder:
             number = self.b.extract_element(self.e.splat(value.low().node), self.c.first_lane())
             watch.recorder.mbarrier(self._site(), self.b.and_(first, i32(0xFF_FFFF)), number, i32(1))
         if becomes is unchanged:
-            watch.wait_at_mbarrier(self.code, self.f.block, self.f.warp, self.c.active_mask)
-        else:
-            watch.arrive_at_mbarrier(self.code, self.f.env, self.f.block, self.f.warp)
+            watch.wait_at_mbarrier(self._site(), address)
+        elif becomes is not replaced:
+            watch.arrive_at_mbarrier(self._site(), address)
         if not self.f.t.watch.moves("shared"):
             return self._nothing().join(self._nothing())
         routine = update_routine(self.f.t.routines, becomes)
         old = self._call_access(routine, self._site(), address, [value.low(), value.high()])
         low, high = (self.c.u32(self.b.extract_value(old, k)) for k in (0, 1))
         return low.join(high)
+
+    def end_mbarrier(self, at: Address) -> None:
+        if self.f.t.watch.asynchronous:
+            self.f.t.watch.end_mbarrier(self._site(), self.address("shared", at))
 
     def compare_and_store(self, at: Address, compare: Data, value: Data, bytes: int) -> Pred:
         address = self.address("shared", at)

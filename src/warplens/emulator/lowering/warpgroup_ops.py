@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from warplens import llvm
+from warplens.core.program import Register
 from warplens.emulator.codegen.structured_builder import i32
 from warplens.emulator.codegen.vector_types import I32, LANES, vector
+from warplens.emulator.instrument.race_state import GroupKind, Layout, Ordering
 from warplens.emulator.lowering.control_flow import ControlFlow
 from warplens.emulator.lowering.instruction_context import InstructionContext
 from warplens.emulator.lowering.memory_ops import MemoryOps
@@ -15,9 +17,9 @@ from warplens.emulator.warpgroup.product_sums import LANE_BYTES
 from warplens.isa.dsl.lanes import U32, Pred
 from warplens.isa.dsl.operation_records import GroupProduct
 from warplens.isa.dsl.warp_interface import Data
+from warplens.sass.operand_parser import COMMIT
 
 V32 = vector(I32)
-
 
 class WarpgroupOps(MemoryOps):
     """Warpgroup operations of one warp."""
@@ -35,8 +37,10 @@ class WarpgroupOps(MemoryOps):
         given = self._stored([*(a.words if form.registers else [self.c.u32(i32(0))] * 4), metadata])
         left = [self.c.u32(i32(0))] * 2 if form.registers else a.words
         descriptors = [self.c.first(word).node for word in (*left, *b.words)]
-        if self.f.t.watch.init or self.f.t.watch.races:
+        if self.f.t.watch.init or self.f.t.watch.ordered:
             self._check_reads(form, descriptors)
+        if any(isinstance(operand, Register) and operand.part == COMMIT for operand in self.at.operands):
+            self.f.t.watch.commit(code, self.f.warp, GroupKind.PRODUCTS)
         counted = build.zext(build.extract_element(self.e.splat(scale.node), i32(0)), I32)
         here = [self.f.env, self.f.block, self.f.warp, self.f.number(self.at.index)]
         where = [*here, i32(form.columns // STRIP), accumulators, given]
@@ -52,9 +56,16 @@ class WarpgroupOps(MemoryOps):
             rank = build.and_(self.code.load(WarpState, self.f.warp, "index"), i32(3))
             left = MatrixDescriptor(self.code, words[0], words[1], form.transposed[0])
             first = build.shl(rank, i32(1))
+            self._read_through(left)
             self.code.each(i32(2), lambda half: self._check_rows(left, build.add(first, half), 2))
         right = MatrixDescriptor(self.code, words[2], words[3], form.transposed[1])
+        self._read_through(right)
         self.code.each(i32(form.columns // STRIP), lambda strip: self._check_rows(right, strip, form.chunks))
+
+    def _read_through(self, matrix: MatrixDescriptor) -> None:
+        """The reads that follow are by this descriptor."""
+        layout = self.b.add(matrix.swizzle, i32(Layout.PLAIN))
+        self.f.t.watch.issue(self.code, self.f.warp, lane=self.c.first_lane(), layout=layout)
 
     def _check_rows(self, matrix: MatrixDescriptor, group: llvm.Value, chunks: int) -> None:
         addresses = self.e.splat(i32(0))
@@ -62,7 +73,8 @@ class WarpgroupOps(MemoryOps):
         for lane, row in enumerate(rows):
             addresses = self.b.insert_element(addresses, row, i32(lane))
         site = self._site(i32((1 << len(rows)) - 1))
-        self.f.t.watch.access(site, "shared", addresses, ROW_BYTES, "load")
+        ordering = Ordering(proxy=GroupKind.PRODUCTS)
+        self.f.t.watch.access(site, "shared", addresses, ROW_BYTES, "load", ordering=ordering)
 
     def _kept(self, accumulators: llvm.Value, number: int) -> llvm.Value:
         return self.b.load(self.code.at(accumulators, LANE_BYTES * number), typ=V32, align=4)

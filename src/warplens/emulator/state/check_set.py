@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Literal
 
 from warplens.core.hazard import Check
+from warplens.core.memory_opcodes import BULK
+from warplens.core.program import Program
 
 Still = Literal["global", "shared", "local"]
 Unmoved = Literal["still global", "still shared", "still local"]
 STILL: dict[Still, Unmoved] = {"global": "still global", "shared": "still shared", "local": "still local"}
-Checks = frozenset[Check | Literal["record", "needed", "lanes", "uncounted"] | Unmoved]
+Checks = frozenset[Check | Literal["record", "needed", "lanes", "uncounted", "asynchronous"] | Unmoved]
 NO_CHECKS: Checks = frozenset()
 RECORD: Checks = frozenset({"record"})
 LANES: Checks = frozenset({"lanes"})
@@ -17,3 +19,14 @@ UNCOUNTED: Checks = frozenset({"uncounted"})  # of all counters only the executi
 NOTHING_MOVES: Checks = frozenset(STILL.values())
 NEEDED: Checks = RECORD | {"needed"}  # with the program slice of slicing.py
 OF_ACCESSES: Checks = NOTHING_MOVES | {"needed"}  # which concern only loads and stores
+
+
+def with_asynchronous(checks: Checks, program: Program) -> Checks:
+    """The checks, and that of the program's asynchronous operations if it has any and those concern them."""
+    has = any(i.base in BULK or i.base == "SYNCS" or i.base.endswith("GMMA") for i in program.instructions)
+    return checks | {"asynchronous"} if has and checks & {"races", "barriers"} else checks
+
+
+def ordered(checks: Checks) -> bool:
+    """Whether accesses to shared memory are checked for what puts them in order."""
+    return bool(checks & {"races", "asynchronous"})

@@ -36,6 +36,14 @@ class Reduce(IntEnum):
     OR = 2
 
 
+class MbarrierChange(IntEnum):
+    """Change of an mbarrier: what an instruction does to it."""
+
+    INITIALIZED = 0
+    ARRIVED = 1  # threads, or bytes that it now expects
+    COPIED = 2  # bytes have arrived
+
+
 class FaultKind(IntEnum):
     NONE = 0
     STRAY = 1
@@ -182,8 +190,8 @@ class BlockState(c.Structure):
         ("lanes", c.c_int32 * BARRIERS),  # that contributed a predicate
         ("reduction", c.c_int32),  # of the last reducing barrier: a Reduce
         ("result", c.c_int32 * 2),  # its count, and whether all or any were true
-        ("mbarriers", c.c_uint32 * MBARRIERS_KEPT),  # addresses of some, and which instruction last changed each
-        ("mbarriers_changed_at", c.c_int32 * MBARRIERS_KEPT),
+        ("mbarriers", c.c_uint32 * (MBARRIERS_KEPT * len(MbarrierChange))),  # by change: addresses of some, and which
+        ("mbarriers_changed_at", c.c_int32 * (MBARRIERS_KEPT * len(MbarrierChange))),  # instruction last did so
         ("spare_registers", c.c_int32),  # a thread, that warps have given back (setmaxnreg)
     ]
 

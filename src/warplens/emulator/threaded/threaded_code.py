@@ -14,7 +14,7 @@ from warplens.emulator.analysis.divergence import may_yield
 from warplens.emulator.analysis.kernel_features import highest, restores_barriers, uses_convergence_barriers
 from warplens.emulator.instrument.instrumentation import unit
 from warplens.emulator.lowering.kernel_module import windows_of
-from warplens.emulator.state.check_set import Checks
+from warplens.emulator.state.check_set import Checks, ordered
 from warplens.emulator.state.counter_layout import ELSEWHERE, CounterLayout
 from warplens.emulator.threaded.template import (
     DRIVER,
@@ -82,7 +82,7 @@ def threaded_code(kernel: Kernel, program: Program, checks: Checks) -> ThreadedC
         add(entries[waits(program.instructions[block.first])], number, plan.block(number))
         for index in range(block.first, block.last + 1):
             instruction = program.instructions[index]
-            if instruction.base == "NOP" and "races" not in checks:
+            if instruction.base == "NOP" and not ordered(checks):
                 continue
             template, numbers = cache.of(instruction)
             elsewhere = plan.row(index, ELSEWHERE[0]) if index in plan.generic else 0

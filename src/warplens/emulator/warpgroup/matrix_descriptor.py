@@ -31,6 +31,7 @@ class MatrixDescriptor:
     def __init__(self, code: StructuredBuilder, low: llvm.Value, high: llvm.Value, transposed: bool) -> None:
         self.code, self.b, self.transposed = code, code.b, transposed
         b = self.b
+        self.high = high
         mode = b.shl(b.lshr(high, i32(30)), i32(3))
         self.start = self._bytes(low)
         leading, stride = self._bytes(b.lshr(low, i32(16))), self._bytes(high)
@@ -45,6 +46,11 @@ class MatrixDescriptor:
             self.next_group, self.next_chunk = stride, b.select(plain, leading, i32(ROW_BYTES))
             narrow = b.icmp_signed("==", self.width, i32(2 * ROW_BYTES))
             self.next_pair = b.select(narrow, leading, b.shl(self.next_chunk, i32(1)))
+
+    @property
+    def swizzle(self) -> llvm.Value:
+        """0 to 3, as in a tensor map: none, 32, 64, 128 bytes."""
+        return self.b.and_(self.b.sub(i32(4), self.b.lshr(self.high, i32(30))), i32(3))
 
     def _bytes(self, word: llvm.Value) -> llvm.Value:
         return self.b.shl(self.b.and_(word, i32(FIELD)), i32(4))

@@ -159,6 +159,9 @@ class Warp(Protocol):
     def update(self, at: Address, value: U64, becomes: Update) -> U64:
         """Shared memory, 8 bytes, lane after lane: old becomes `becomes(old, value)`; gives the old values."""
 
+    def end_mbarrier(self, at: Address) -> None:
+        """The memory of the mbarrier may be used for something else."""
+
     def compare_and_store(self, at: Address, compare: Data, value: Data, bytes: int) -> Pred:
         """Shared memory: the lowest lane at each address tries; returns whether its value was stored."""
 
@@ -312,3 +315,4 @@ class Warp(Protocol):
     def fence(self) -> None: ...
     def commit_copies(self) -> None: ...
     def wait_for_copies(self, groups: int) -> None: ...
+    def wait_for_products(self, groups: int) -> None: ...

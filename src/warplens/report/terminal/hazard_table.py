@@ -10,9 +10,9 @@ from warplens.report.launch_view import LaunchView
 
 LOOKED_FOR = {
     "memory": "out-of-bounds or misaligned accesses",
-    "races": "races in shared and global memory, and cp.async copies that are used before they are waited for",
+    "races": "races in shared and global memory, and asynchronous operations that are not fenced or waited for",
     "init": "uninitialized reads of shared or local memory",
-    "barriers": "block barriers that only some threads of a block reach",
+    "barriers": "block barriers that only some threads of a block reach, and mbarriers that are used wrongly",
 }
 UNSEEN = "Not covered: code that this launch did not execute, other launches, copies by the host."
 
