@@ -30,6 +30,10 @@ DIVIDED, HALF = LaunchRewrite(over=(4, 1, 1)), LaunchRewrite(threads=128)
         (DIVIDED, "scale<<<n >> 8, 256>>>(x, n);", "scale<<<((n >> 8) + 3) / 4, 256>>>(x, n);"),
         (LaunchRewrite(swapped=True), "dim3 g(3, 4); scale<<<g, dim3(32, 8)>>>(x, n);",
          "dim3 g(3, 4); scale<<<dim3(g.y, g.x, g.z), dim3(8, 32)>>>(x, n);"),
+        (DIVIDED, "dim3 g(n), b(256); scale<<<dim3(g), dim3(b)>>>(x, n);",
+         "dim3 g(n), b(256); scale<<<dim3((g.x + 3) / 4, g.y, g.z), b>>>(x, n);"),
+        (HALF, "dim3 g(n), b(256); scale<<<dim3(g), dim3(256)>>>(x, n);",
+         "dim3 g(n), b(256); scale<<<dim3((g.x * 256 + 127) / 128, g.y, g.z), 128>>>(x, n);"),
         (DIVIDED, "other<<<1000, 256>>>(x, n);", "other<<<1000, 256>>>(x, n);"),
     ],
 )  # fmt: skip

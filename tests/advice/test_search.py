@@ -95,7 +95,7 @@ def test_a_kernel_that_cannot_be_found_in_the_source_is_a_refusal() -> None:
     found = search(Version("#define K __global__ void add(int* x) {}\nK"), "add", timed(lambda text: 1.0), quiet)
     assert not found.steps
     assert [refusal.reason for refusal in found.refused] == [
-        "the source has no definition of a kernel add: it may be made by a macro"
+        "the source has no definition of a kernel add: the macro K in line 1 makes kernels"
     ]
 
 

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+import warplens as wl
 from helpers.whole_program import Ran, run
 from warplens.cli.main import main
 from warplens.errors import KernelFault, UsageError
 from warplens.program.arena import GRANULARITY
-from warplens.program.saved_launch import SaveRequest, is_saved_launch, read
+from warplens.program.saved_launch import SaveRequest, is_saved_launch, read, same_kernel
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="`warplens run` works on Linux alone")
 TIME = "gpu__time_duration.sum"
@@ -153,6 +154,22 @@ def test_a_damaged_file_is_refused(tmp_path: Path, saved: tuple[Path, dict[str, 
         np.savez(tmp_path / "wrong.npz", **{**arrays, "header": np.frombuffer(json.dumps(header).encode(), np.uint8)})
         with pytest.raises(UsageError):
             read(str(tmp_path / "wrong.npz"))
+
+
+def test_a_kernel_is_the_same_where_a_parameter_has_become_const() -> None:
+    """Its symbol is another: _Z4copyPfS_ and _Z4copyPKfPf."""
+    launches = "__global__ void copy({} float* x, float* y) {{ *y = *x; }}\n"
+    before, after = (wl.compile(source=launches.format(word)) for word in ("", "const"))
+    (symbol,), (changed,) = before.cubin.kernels, after.cubin.kernels
+    assert symbol != changed == same_kernel(symbol, after)
+    own = "namespace { __global__ void k(float* x) { *x = 1; } }\n__device__ void* use() { return (void*)k; }\n"
+    here, there = (wl.compile(source=f"{own}// {text}\n") for text in ("here", "there"))
+    assert same_kernel(*here.cubin.kernels, there) == next(iter(there.cubin.kernels))
+    both = wl.compile(source=launches.format("const") + launches.format("volatile"))
+    with pytest.raises(UsageError, match="the changed code has several kernels copy"):
+        same_kernel(symbol, both)
+    with pytest.raises(UsageError, match="the changed code has no kernel copy"):
+        same_kernel(symbol, wl.compile(source="__global__ void other() {}"))
 
 
 def test_a_request_names_a_kernel_and_a_number() -> None:

@@ -126,7 +126,9 @@ class LaunchSite:
         """The sizes of x, y and z as expressions; of x alone where it is a number."""
         if node.type == "call_expression" and self.text(node).startswith("dim3"):
             arguments = node.child_by_field_name("arguments")
-            return [self.text(one) for one in (arguments.named_children if arguments else ())] or ["1"]
+            listed = [one for one in (arguments.named_children if arguments else ()) if one.type != "comment"]
+            # the only one may be a dim3 itself
+            return self.axes(listed[0]) if len(listed) == 1 else [self.text(one) for one in listed] or ["1"]
         if node.type == "identifier" and self.text(node) in self._dim3_variables:
             return [f"{self.text(node)}.{axis}" for axis in "xyz"]
         return [self.text(node)]

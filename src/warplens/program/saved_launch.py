@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import tempfile
 import zipfile
 from contextlib import suppress
@@ -22,6 +23,8 @@ from numpy.typing import NDArray
 
 from warplens.api import Module
 from warplens.compiler import read_cubin
+from warplens.core.cubin import Cubin, Variable
+from warplens.core.demangle import demangled
 from warplens.core.device_variables import CONSTANT_BANK
 from warplens.core.hazard import checks_of
 from warplens.core.kernel_name import base_name
@@ -42,6 +45,9 @@ from warplens.run import Run
 FORMAT, VERSION = "warplens launch", 1
 ADDRESS_BANK = 4  # of addresses of functions and variables
 MOST_STACK = 1 << 19  # bytes a thread, as on a GPU
+# Names that are of one file alone have two hashes, of the file's path and of its name:
+# _INTERNAL_68f19d10_7_main_cu_2fc30af7.
+OF_ONE_FILE = re.compile(r"(INTERNAL_|GLOBAL__N__)[0-9a-f]{8}(_\d+_\w+?)_[0-9a-f]{8}")
 Bytes = NDArray[np.uint8]
 
 
@@ -165,18 +171,18 @@ class SavedLaunch:
 
         UsageError where the code has no such kernel, or variables at other places: they have addresses and values.
         """
-        symbol, before = self.header["kernel"], self.kernel
-        if symbol not in module.cubin.kernels:
-            raise UsageError(f"the changed code has no kernel {symbol}")
-        places = [(cubin.globals, cubin.constants) for cubin in (before.cubin, module.cubin)]
-        if places[0] != places[1]:
+        symbol, before = same_kernel(self.header["kernel"], module), self.kernel
+        if _variables(before.cubin) != _variables(module.cubin):
             raise UsageError("the changed code has other variables, or has them at other places")
         made, banks = module.cubin.kernels[symbol], {}
         if made.relocations:
-            banks[ADDRESS_BANK] = _bytes(address_bank(made, {**provided(), **self._addresses, **made.functions}))
+            known = {_without_hashes(name): at for name, at in self._addresses.items()}
+            named = {one.symbol: _without_hashes(one.symbol) for one in made.relocations}
+            addresses = {symbol: known[name] for symbol, name in named.items() if name in known}
+            banks[ADDRESS_BANK] = _bytes(address_bank(made, {**provided(), **addresses, **made.functions}))
         if CONSTANT_BANK in self.header["banks"]:
             banks[CONSTANT_BANK] = self.arrays[f"bank_{CONSTANT_BANK}"]
-        header = self.header | {"grid": launch.grid, "block": launch.block, "banks": sorted(banks)}
+        header = self.header | {"kernel": symbol, "grid": launch.grid, "block": launch.block, "banks": sorted(banks)}
         arrays = {name: array for name, array in self.arrays.items() if not name.startswith("bank_")}
         arrays |= {"module": _bytes(module.cubin.data)} | {f"bank_{n}": data for n, data in banks.items()}
         return replace(self, header=header, arrays=arrays, code=module)
@@ -278,6 +284,26 @@ def _check(header: dict[str, Any], arrays: dict[str, Bytes]) -> None:
         wrong |= any(not isinstance(extent, int) or extent < 1 for extent in _size(header[name]))
     if wrong or {"module", "parameters", *(f"bank_{number}" for number in header["banks"])} - arrays.keys():
         raise ValueError
+
+
+def same_kernel(symbol: str, module: Module) -> str:
+    """Its symbol in other code, which is another one where a parameter has become const.  UsageError."""
+    kernels, names = module.cubin.kernels, (_without_hashes(symbol), demangled(symbol))
+    alike = [symbol] if symbol in kernels else [
+        one for one in kernels if _without_hashes(one) == names[0] or demangled(one) == names[1]
+    ]  # fmt: skip
+    if len(alike) != 1:
+        raise UsageError(f"the changed code has {'several kernels' if alike else 'no kernel'} {demangled(symbol)}")
+    return alike[0]
+
+
+def _variables(cubin: Cubin) -> list[dict[str, Variable]]:
+    """Those of global and of constant memory, with their places."""
+    return [{_without_hashes(name): one for name, one in of.items()} for of in (cubin.globals, cubin.constants)]
+
+
+def _without_hashes(symbol: str) -> str:
+    return OF_ONE_FILE.sub(r"\1\2", symbol)
 
 
 def _size(given: list[int]) -> tuple[int, int, int]:

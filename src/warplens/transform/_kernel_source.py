@@ -10,6 +10,7 @@ import tree_sitter_cuda
 from tree_sitter import Language, Node, Parser
 
 from warplens.errors import UsageError
+from warplens.transform._macro import Macro, macros
 
 CUDA = Language(tree_sitter_cuda.language())
 ELEMENT_BYTES = {
@@ -82,15 +83,45 @@ class KernelSource:
         self.arguments = [argument.strip() for argument in arguments.rstrip("> ").split(",")]
         self.root = Parser(CUDA).parse(self.data).root_node
         found = [node for node in walk(self.root) if node.type == "function_definition" and self._is_kernel(node)]
-        if len(found) != 1:
-            many = "no definition" if not found else f"{len(found)} definitions"
-            raise UsageError(f"the source has {many} of a kernel {self.name}: it may be made by a macro")
+        if not found:
+            raise UsageError(f"the source has no definition of a kernel {self.name}: {self._where_it_may_be()}")
+        if len(found) > 1:
+            lines = " and ".join(str(self.line(node)) for node in found)
+            raise UsageError(f"the source has {len(found)} definitions of a kernel {self.name}, in lines {lines}")
         (self.function,) = found
         if self.function.has_error:
-            raise UsageError(f"the definition of {self.name} cannot be parsed: macros may hide its structure")
+            line, cause = self._first_error()
+            raise UsageError(f"the definition of {self.name} cannot be parsed in line {line}: {cause}")
         body = self.function.child_by_field_name("body")
         assert body is not None
         self.body = body
+
+    @cached_property
+    def macros(self) -> dict[str, Macro]:
+        """Of the file, by name."""
+        return macros(walk(self.root))
+
+    def _where_it_may_be(self) -> str:
+        making = next((macro for macro in self.macros.values() if "__global__" in macro.text), None)
+        if making is not None:
+            return f"the macro {making.name} in line {making.line} makes kernels"
+        return "it may be made by a macro, or be in a file that is included"
+
+    def _first_error(self) -> tuple[int, str]:
+        """Line in which parsing of the definition fails first, and the macros that may hide its structure."""
+        broken = next((node for node in walk(self.function) if node.is_error or node.is_missing), self.function)
+        hiding = [macro.name for macro, _ in self.used_macros if macro.is_structure]
+        cause = f"{' and '.join(hiding)}, which #define makes, may hide its structure" if hiding else ""
+        return self.line(broken), cause or "macros may hide its structure"
+
+    @property
+    def used_macros(self) -> list[tuple[Macro, int]]:
+        """Macros of the file that stand in the definition, each with the line where it does first."""
+        found: dict[str, int] = {}
+        for node in walk(self.function):
+            if node.type in ("identifier", "type_identifier") and self[node] in self.macros:
+                found.setdefault(self[node], self.line(node))
+        return [(self.macros[name], line) for name, line in found.items()]
 
     def _is_kernel(self, node: Node) -> bool:
         declarator = self.declarator(node)

@@ -10,7 +10,7 @@ import re
 
 from tree_sitter import Node
 
-from warplens.transform._change import Change, Edit, Proposals, transform
+from warplens.transform._change import Change, Edit, Proposals, Refusal, transform
 from warplens.transform._kernel_source import KernelSource, LaunchFacts
 
 FACTORS = (4, 8)
@@ -20,6 +20,9 @@ PRAGMA = re.compile(r"#\s*pragma\s+(?:unroll(?:\s*\(?\s*(\w+)\s*\)?)?|nounroll)\
 
 @transform()
 def unroll_loops(kernel: KernelSource, launch: LaunchFacts) -> Proposals:
+    for macro, line in kernel.used_macros:
+        if macro.is_loop:
+            yield Refusal("", line, f"no change of the loop that the macro {macro.name} hides: write it out")
     for loop in kernel.find(*LOOPS):
         if any(True for child in loop.children for _ in kernel.find(*LOOPS, within=child)):
             continue  # the innermost one

@@ -37,7 +37,7 @@ class ProgramSources:
 
     def file_of(self, kernel: str, texts: Texts) -> str:
         """The file that defines a kernel.  UsageError where none or several do, or its definition cannot be read."""
-        reasons, found = [], []
+        reasons, hidden, found = [], [], []
         for name, text in texts.items():
             try:
                 KernelSource(text, kernel)
@@ -45,11 +45,13 @@ class ProgramSources:
             except UsageError as error:
                 if "no definition" not in str(error):
                     reasons.append(f"{short(name)}: {error}")
+                elif "the macro" in str(error):
+                    hidden.append(f"{short(name)}: {error}")
         if len(found) == 1 and not reasons:
             return found[0]
         if len(found) > 1:
             raise UsageError(f"it is defined in {' and '.join(map(short, found))}")
-        raise UsageError(reasons[0] if reasons else "its definition is in none of the program's files")
+        raise UsageError(next(iter([*reasons, *hidden]), "its definition is in none of the program's files"))
 
     def module(self, file: str, texts: Texts) -> Module:
         """The machine code of the first source that the file is part of.  CompileError."""
