@@ -17,6 +17,7 @@ from warplens.cli.main import main
 from warplens.report.program_view import PURPOSE
 
 LAUNCH_US = 3.4  # of the host, between an event that it records and the start of the kernel that it launches then
+FIRST_LAUNCH_US = 25.3  # more, of the first launch of a program that has loaded the kernel before
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="`warplens run` works on Linux alone")
 
 
@@ -27,7 +28,7 @@ def test_a_python_program_of_the_driver_api(capfd: pytest.CaptureFixture[str], t
     assert passed == "PASS"
     kernel = ran.kernel("add")
     assert (kernel["launches"], kernel["launch"]["grid"]) == (1, [256, 1, 1])
-    assert float(timed.split()[1]) == pytest.approx(kernel["time_us"] + LAUNCH_US, abs=0.1)
+    assert float(timed.split()[1]) == pytest.approx(kernel["time_us"] + LAUNCH_US + FIRST_LAUNCH_US, abs=0.1)
     assert kernel["low_us"] < kernel["time_us"] < kernel["high_us"]
     assert kernel["metrics"]["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"]["value"] == 2 * (1 << 16) / 8
     assert ran.document["copies"]["host to device"] == {

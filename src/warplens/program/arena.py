@@ -118,6 +118,12 @@ class Arena:
             self.heap = DeviceHeap(0, place, self.heap_bytes)
         return self.heap
 
+    def remove_heap(self) -> None:
+        """A context has ended: what kernels have allocated goes."""
+        if self.heap is not None:
+            self.remove(self.heap.start)
+            self.heap = None
+
     @property
     def allocations(self) -> list[Allocation]:
         """By address."""

@@ -114,6 +114,7 @@ class Device:
         self.l2 = L2History(options.gpu)
         self._launches: dict[int, PureLaunch] = {}  # by number in the log
         self._copied_from = 0
+        self._left: list[int] = []  # blocks that go with their context
         self.modules: dict[int, LoadedModule] = {}
         self.functions: dict[int, LoadedFunction] = {}
         self.saves, self.archive = options.saves, options.archive
@@ -131,7 +132,10 @@ class Device:
                 self.arena.add(notice.address, notice.size, notice.detail)
                 self.memo.changed(notice.address)
             case NoticeKind.FREED:
-                self.arena.remove(notice.address)
+                if notice.more:
+                    self._left.append(notice.address)
+                else:
+                    self.arena.remove(notice.address)
                 self.memo.changed(notice.address)
             case NoticeKind.UNSYNCHRONIZED if block := self.arena.blocks.get(notice.address):
                 self.log.check.unsynchronized(block.name)
@@ -156,6 +160,12 @@ class Device:
             case NoticeKind.MAPPED:
                 self.arena.add(notice.address, notice.size, notice.detail, content=notice.more)
                 self.memo.changed(notice.address)
+            case NoticeKind.CONTEXT_ENDED:
+                self.log.check.context_ended(self.arena, self._left)
+                for address in self._left:
+                    self.arena.remove(address)
+                self._left.clear()
+                self.arena.remove_heap()
             case NoticeKind.HEAP_LIMIT:
                 self.arena.heap_bytes = notice.size
             case NoticeKind.STACK_LIMIT:

@@ -111,10 +111,14 @@ class ProgramCheck:
 
     def ended(self, memory: Arena) -> None:
         """A process has ended by itself: what it has not freed."""
+        self.context_ended(memory, memory.kinds)
+
+    def context_ended(self, memory: Arena, places: Iterable[int]) -> None:
+        """A process has ended or reset a GPU, and these blocks have not been freed."""
         if "leaks" not in self.checks:
             return
         own = (arena.ALLOCATED, arena.PINNED, arena.MANAGED)
-        left = [memory.blocks[place] for place, kind in sorted(memory.kinds.items()) if kind in own]
+        left = [memory.blocks[place] for place in sorted(places) if memory.kinds[place] in own]
         if not left:
             return
         size = sum(memory.sizes[block.address] for block in left)

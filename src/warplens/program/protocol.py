@@ -44,6 +44,7 @@ class NoticeKind:
     HEAP_LIMIT = 7
     STACK_LIMIT = 8
     MOVED_FROM = 9
+    CONTEXT_ENDED = 10
     TIMED = 32
     MISUSED = 33
     UNSYNCHRONIZED = 34
@@ -95,7 +96,7 @@ class Notice(NamedTuple):
 
     detail   kind of a block, or of a copy, or a stream, or the bytes of a fill's element
     more     nanoseconds of a copy or launch, or a fill's value; of a block that is mapped elsewhere the address of its
-             content
+             content; of a freed one whether its context ends and the program has not freed it
     """
 
     kind: int

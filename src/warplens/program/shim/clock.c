@@ -30,12 +30,20 @@ int64_t now(void) {
     return begun ? begun + offset : real_ns() + offset;
 }
 
+static int64_t taken;
+
 void freeze_clock(void) {
     change(offset, real_ns());
+    taken = 0;
 }
 
 void advance_clock(int64_t ns) {
     change(offset + ns, begun);
+    taken += ns;
+}
+
+int64_t taken_in_call(void) {
+    return taken;
 }
 
 static int64_t waited;

@@ -1,4 +1,4 @@
-/* Contexts of the driver API.  All contexts of a device share its memory. */
+/* Contexts of the driver API.  All contexts of a device share its memory; what is made in one ends with it. */
 #define _GNU_SOURCE
 #include "device.h"
 
@@ -9,19 +9,21 @@
 
 enum { VERSION = 13000, MOST_PUSHED = 16 };
 
-enum { STACK = 0, HEAP = 2, LIMITS = 16 }; /* CUlimit */
+enum { STACK = 0, PRINTF = 1, HEAP = 2, LIMITS = 16 }; /* CUlimit */
 
 struct context {
     unsigned flags;
     int live, device;
     unsigned long long peers; /* devices whose memory it may access, a bit each */
+    unsigned done;            /* for the first time (enum first) */
 };
 
 static struct context primary[MOST_DEVICES];
 static int retained[MOST_DEVICES];
 static __thread struct context *stack[MOST_PUSHED]; /* of this thread; the last is current */
 static __thread int pushed;
-static size_t limits[LIMITS] = {1024, 1 << 20, 8 << 20}; /* stack, printf, heap of malloc: the driver's defaults */
+enum { DEFAULT_STACK = 1024, DEFAULT_PRINTF = 1 << 20, DEFAULT_HEAP = 8 << 20 };
+static size_t limits[LIMITS] = {DEFAULT_STACK, DEFAULT_PRINTF, DEFAULT_HEAP};
 
 static struct context *current(void) {
     return pushed ? stack[pushed - 1] : NULL;
@@ -29,6 +31,32 @@ static struct context *current(void) {
 
 int current_device(void) {
     return pushed ? current()->device : 0;
+}
+
+CUcontext current_context(void) {
+    return current();
+}
+
+static int is_primary(const struct context *context) {
+    return context >= primary && context < primary + MOST_DEVICES;
+}
+
+/* A primary context that was reset begins anew; another one that was destroyed may still be current. */
+CUresult enter_context(void) {
+    struct context *context = current();
+    if (!context)
+        return INVALID_CONTEXT;
+    if (is_primary(context))
+        context->live = 1;
+    return context->live ? SUCCESS : CONTEXT_IS_DESTROYED;
+}
+
+int is_first_in_context(enum first what) {
+    struct context *context = current();
+    int first = context && !(context->done & what);
+    if (first)
+        context->done |= what;
+    return first;
 }
 
 EXPORT CUresult cuDriverGetVersion(int *version) {
@@ -51,17 +79,41 @@ EXPORT CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
     return finish(status, CALL_NS);
 }
 
+static void set_limit(int limit, size_t value) {
+    if (limit == STACK || limit == HEAP)
+        notify(limit == STACK ? STACK_LIMIT : HEAP_LIMIT, 0, 0, value, 0);
+    limits[limit] = value;
+}
+
+static void end(struct context *context) {
+    end_context(context, context->device);
+    context->live = 0;
+    context->peers = context->done = 0;
+}
+
+static void reset(CUdevice device) {
+    end(&primary[device]);
+    forget_pools(device);
+    forget_variables(device);
+    set_limit(STACK, DEFAULT_STACK);
+    set_limit(PRINTF, DEFAULT_PRINTF);
+    set_limit(HEAP, DEFAULT_HEAP);
+}
+
 EXPORT CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
     CUresult status = begin_on(device);
     if (!status && !retained[device])
         status = INVALID_CONTEXT;
-    if (!status)
-        retained[device]--;
+    if (!status && !--retained[device])
+        reset(device);
     return finish(status, CALL_NS);
 }
 
 EXPORT CUresult cuDevicePrimaryCtxReset_v2(CUdevice device) {
-    return finish(begin_on(device), CALL_NS);
+    CUresult status = begin_on(device);
+    if (!status && primary[device].live)
+        reset(device);
+    return finish(status, CALL_NS);
 }
 
 EXPORT CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice device, unsigned flags) {
@@ -75,7 +127,7 @@ EXPORT CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags, int
     CUresult status = begin_on(device);
     if (!status) {
         *flags = primary[device].flags;
-        *active = retained[device] > 0;
+        *active = retained[device] > 0 && primary[device].live;
     }
     return finish(status, CALL_NS);
 }
@@ -88,7 +140,7 @@ EXPORT CUresult cuCtxCreate_v2(CUcontext *context, unsigned flags, CUdevice devi
         status = OUT_OF_MEMORY;
     if (!status) {
         struct context *made = calloc(1, sizeof *made);
-        *made = (struct context){flags, 1, device, 0};
+        *made = (struct context){.flags = flags, .live = 1, .device = device};
         *context = stack[pushed++] = made;
     }
     return finish(status, CALL_NS);
@@ -101,12 +153,14 @@ EXPORT CUresult cuCtxCreate_v4(CUcontext *context, void *parameters, unsigned fl
 
 EXPORT CUresult cuCtxDestroy_v2(CUcontext context) {
     CUresult status = begin(INITIALIZED);
-    if (!status && !context)
+    if (!status && (!context || is_primary(context)))
         status = INVALID_CONTEXT;
+    if (!status && !context->live)
+        status = CONTEXT_IS_DESTROYED;
     if (!status) {
-        if (current() == context)
+        end(context);
+        if (current() == context) /* it stays in those of other threads */
             pushed--;
-        context->live = 0; /* other threads may have it current; its memory stays */
     }
     return finish(status, CALL_NS);
 }
@@ -190,10 +244,8 @@ EXPORT CUresult cuCtxSetLimit(int limit, size_t value) {
     CUresult status = begin(CONTEXT);
     if (!status && (limit < 0 || limit >= LIMITS))
         status = INVALID_VALUE;
-    if (!status && (limit == STACK || limit == HEAP))
-        notify(limit == STACK ? STACK_LIMIT : HEAP_LIMIT, 0, 0, value, 0);
     if (!status)
-        limits[limit] = value;
+        set_limit(limit, value);
     return finish(status, CALL_NS);
 }
 

@@ -43,9 +43,9 @@ CUresult begin(enum needs needs) {
         return SUCCESS;
     if (initialized != 1)
         return initialized ? failure : NOT_INITIALIZED;
-    CUcontext current;
-    if (needs >= CONTEXT && (cuCtxGetCurrent(&current), !current))
-        return INVALID_CONTEXT;
+    CUresult context = needs >= CONTEXT ? enter_context() : SUCCESS;
+    if (context)
+        return context;
     if (needs == CONTEXT_AND_NO_FAULT)
         seen_fault = fault;
     return seen_fault;

@@ -30,6 +30,24 @@ CUresult finish(CUresult status, int64_t cost_ns);
 
 CUresult begin_on(CUdevice device);  /* of calls that name a device */
 int current_device(void);            /* of this thread's current context */
+CUcontext current_context(void);
+CUresult enter_context(void); /* of a call that needs one */
+
+/* The end of a context (context_end.c): all that was made in it goes. */
+void end_context(CUcontext context, int device);
+void remove_events_of(CUcontext context);
+void remove_streams_of(CUcontext context);
+void remove_textures_of(CUcontext context);
+void unload_modules_of(CUcontext context);
+void unregister_memory_of(CUcontext context);
+void release_blocks_of(CUcontext context);
+void forget_pools(int device);
+void forget_variables(int device);
+
+/* What a context does for the first time: whether the current one has not done it before. */
+enum first { FIRST_LOAD = 1, FIRST_LAUNCH = 2 };
+int is_first_in_context(enum first what);
+
 int device_attribute(int attribute, CUdevice device);
 void give_uuid(char *uuid, CUdevice device);
 void start_runtime(void);            /* the runtime API initializes by itself, and makes the primary context current */
@@ -61,6 +79,7 @@ struct block {
     uint64_t address, size;
     enum block_kind kind;
     int device;
+    CUcontext context; /* that it ends with */
     struct pool *pool;
     uint64_t version; /* another one after every change of its content; unique among all blocks */
 };
@@ -132,7 +151,7 @@ struct function {
     struct module *module;
     const char *name;
     const void *host; /* the address of its stub, where the runtime API knows it */
-    int resolved, max_dynamic_shared, carveout;
+    int resolved, launched, max_dynamic_shared, carveout;
     struct function_info info;
     struct parameter *parameters;
     struct function *next;
@@ -141,9 +160,10 @@ struct function {
 struct module {
     const void *image;
     CUresult failed;
-    int loaded;
+    int loaded, by_call; /* by_call: of the driver API; else registered before main() */
     struct loaded_module place;
     struct function *functions;
+    CUcontext context;                /* that it was loaded in */
     int device;                       /* of its variables */
     struct module *on[MOST_DEVICES]; /* the same image on other devices, once used there */
     struct module *next;
@@ -157,6 +177,13 @@ struct module *module_on(struct module *module, int device);
 struct function *known_function(const void *handle); /* NULL if it is none */
 CUresult resolve(struct function *function);
 CUresult find_global(struct module *module, const char *name, uint64_t *address, uint64_t *size);
+
+/* Loading (loading.c): what the host takes where code is used for the first time, and for a launch. */
+
+int loads_lazily(void);
+void take_module_load_time(const struct module *module);
+void take_kernel_load_time(void);
+void take_launch_time(struct function *function);
 
 /* Launches (launch.c) */
 

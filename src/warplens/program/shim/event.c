@@ -18,7 +18,7 @@ EXPORT CUresult cuEventCreate(CUevent *handle, unsigned flags) {
     CUresult status = begin(CONTEXT_AND_NO_FAULT);
     if (!status) {
         struct event *made = calloc(1, sizeof *made);
-        *made = (struct event){.timed = !(flags & 2), .next = events};
+        *made = (struct event){.timed = !(flags & 2), .context = current_context(), .next = events};
         *handle = events = made;
     }
     return finish(status, EVENT_NS);
@@ -45,6 +45,14 @@ void forget_capture(const struct capture *capture) {
         }
 }
 
+static void remove_event(struct event **at) {
+    struct event *event = *at;
+    settle_everywhere(event);
+    *at = event->next;
+    free(event->tips.nodes);
+    free(event);
+}
+
 EXPORT CUresult cuEventDestroy_v2(CUevent handle) {
     CUresult status = begin(CONTEXT_AND_NO_FAULT);
     struct event **at = &events;
@@ -52,13 +60,17 @@ EXPORT CUresult cuEventDestroy_v2(CUevent handle) {
         at = &(*at)->next;
     if (!status && !*at)
         status = INVALID_HANDLE;
-    if (!status) {
-        settle_everywhere(handle);
-        *at = handle->next;
-        free(handle->tips.nodes);
-        free(handle);
-    }
+    if (!status)
+        remove_event(at);
     return finish(status, EVENT_NS);
+}
+
+void remove_events_of(CUcontext context) {
+    for (struct event **at = &events; *at;)
+        if ((*at)->context == context)
+            remove_event(at);
+        else
+            at = &(*at)->next;
 }
 
 void record_event(struct event *event, struct stream *stream) {

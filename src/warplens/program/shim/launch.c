@@ -78,6 +78,8 @@ CUresult prepare_launch(struct function *function, const struct shape *shape, vo
 }
 
 CUresult launch_block(struct function *function, const struct shape *shape, const char *block) {
+    if (!function->resolved) /* of a graph whose module has gone */
+        return INVALID_HANDLE;
     const dim3 *g = &shape->grid, *b = &shape->block, *c = &shape->cluster;
     struct launch_request request = {function->info.id,  {g->x, g->y, g->z},  {b->x, b->y, b->z},
                                      shape->shared, {c->x, c->y, c->z}, shape->cooperative};
@@ -102,7 +104,7 @@ CUresult launch(struct function *function, const struct shape *shape, void **val
     status = prepare_launch(function, shape, values, extra, &block);
     if (status)
         return status;
-    advance_clock(LAUNCH_NS);
+    take_launch_time(function);
     status = launch_block(function, shape, block);
     free(block);
     return status;

@@ -91,8 +91,10 @@ CUresult allocate(uint64_t size, enum block_kind kind, uint64_t *address) {
         if (start <= end && end - start >= size + GUARD) {
             if (gpu.checks)
                 next = (start + size + GUARD + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-            insert(place, (struct block){.address = start, .size = size, .kind = kind, .device = device});
-            if (kind != BACKING && kind != HOST_BACKING)
+            int is_own = kind != BACKING && kind != HOST_BACKING;
+            CUcontext context = is_own ? current_context() : NULL;
+            insert(place, (struct block){.address = start, .size = size, .kind = kind, .device = device, .context = context});
+            if (is_own)
                 notify(ALLOCATED, kind_there(kind), start, size, 0);
             if (takes_device_memory(kind))
                 used[device] += size;
@@ -112,11 +114,12 @@ static struct block *starting_at(uint64_t address) {
     return place && blocks[place - 1].address == address ? &blocks[place - 1] : NULL;
 }
 
-static void free_block(struct block *block) {
+/* `more` of the notice: whether it goes with its context, and the program has not freed it. */
+static void free_block(struct block *block, int is_left) {
     uint64_t page = 4096, first = (block->address + page - 1) / page * page, last = (block->address + block->size) / page * page;
     if (first < last)
         madvise((void *)first, last - first, MADV_REMOVE);
-    notify(FREED, kind_there(block->kind), block->address, block->size, 0);
+    notify(FREED, kind_there(block->kind), block->address, block->size, is_left);
     if (takes_device_memory(block->kind))
         used[block->device] -= block->size;
     leave_pool(block);
@@ -130,12 +133,18 @@ CUresult release(uint64_t address, int must_be_host) {
     if (must_be_host != (block->kind == PINNED_MEMORY))
         return INVALID_VALUE;
     if (block->kind != GRAPH_MEMORY) /* which keeps its address: the graph may be launched again */
-        free_block(block);
+        free_block(block, 0);
     return SUCCESS;
 }
 
 void release_backing(uint64_t address) {
-    free_block(starting_at(address));
+    free_block(starting_at(address), 0);
+}
+
+void release_blocks_of(CUcontext context) {
+    for (size_t place = count; place--;)
+        if (blocks[place].context == context)
+            free_block(&blocks[place], 1);
 }
 
 /* A block whose content lies elsewhere in the arena, where the program has mapped it from. */

@@ -49,6 +49,7 @@ struct module *module_on(struct module *module, int device) {
     if (!module->on[device]) {
         struct module *made = module->on[device] = new_module(module->image);
         made->device = device;
+        made->by_call = module->by_call;
     }
     return module->on[device];
 }
@@ -79,10 +80,29 @@ static CUresult load(struct module *module) {
     module->failed = ask(LOAD, NULL, 0, module->image, size_of(module->image), &module->place, sizeof module->place, NULL);
     module->loaded = !module->failed;
     if (module->loaded) {
+        module->context = current_context();
+        take_module_load_time(module);
         add_module_memory(module->place.variables, module->place.variable_bytes);
         add_module_memory(module->place.constants, module->place.constant_bytes);
     }
     return module->failed;
+}
+
+/* A module that was registered before main() may be loaded again. */
+static CUresult unload(struct module *module) {
+    remove_module_memory(module->place.variables);
+    remove_module_memory(module->place.constants);
+    module->loaded = 0;
+    module->failed = module->by_call ? INVALID_HANDLE : SUCCESS;
+    for (struct function *f = module->functions; f; f = f->next)
+        f->resolved = f->launched = 0;
+    return ask(UNLOAD, &module->place.id, 4, NULL, 0, NULL, 0, NULL);
+}
+
+void unload_modules_of(CUcontext context) {
+    for (struct module *m = modules; m; m = m->next)
+        if (m->loaded && m->context == context)
+            unload(m);
 }
 
 static int is_known(struct module *module) {
@@ -110,9 +130,11 @@ CUresult resolve(struct function *function) {
         free(rest.data);
         return status;
     }
+    free(function->parameters); /* of the module as it was loaded before */
     function->parameters = (struct parameter *)rest.data;
     function->max_dynamic_shared = gpu.attributes[8] - (int)function->info.shared_bytes;
     function->resolved = 1;
+    take_kernel_load_time();
     return SUCCESS;
 }
 
@@ -161,13 +183,14 @@ static CUresult load_copy(CUmodule *handle, const void *image) {
         memcpy(kept, data, size);
         struct module *made = new_module(kept);
         made->device = current_device();
+        made->by_call = 1;
         status = load(made);
         if (status)
             modules = made->next;
         else
             *handle = made;
     }
-    return finish(status, ALLOCATE_NS);
+    return finish(status, CALL_NS);
 }
 
 EXPORT CUresult cuModuleLoadData(CUmodule *module, const void *image) {
@@ -200,13 +223,8 @@ EXPORT CUresult cuModuleUnload(CUmodule module) {
     CUresult status = begin(CONTEXT);
     if (!status && !is_known(module))
         status = INVALID_HANDLE;
-    if (!status && module->loaded) {
-        remove_module_memory(module->place.variables);
-        remove_module_memory(module->place.constants);
-        status = ask(UNLOAD, &module->place.id, 4, NULL, 0, NULL, 0, NULL);
-        module->loaded = 0;
-        module->failed = INVALID_HANDLE;
-    }
+    if (!status && module->loaded)
+        status = unload(module);
     return finish(status, ALLOCATE_NS);
 }
 
@@ -225,7 +243,7 @@ EXPORT CUresult cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *size, CUmodul
 }
 
 EXPORT CUresult cuModuleGetLoadingMode(int *mode) {
-    *mode = 2; /* lazy */
+    *mode = loads_lazily() ? 2 : 1;
     return SUCCESS;
 }
 

@@ -13,9 +13,10 @@ enum operation { HELLO = 1, NOTICES, LOAD, FUNCTION, GLOBAL, LAUNCH, OCCUPANCY, 
    MISUSED: a copy whose direction, `detail`, is not that of its pointers, which is `bytes`.
    COPIED: `address` is where a copy or fill writes GPU memory, else where it reads; MOVED_FROM precedes one within the GPU.
    `detail` is its kind, and PAGEABLE where the host's memory is not page-locked.
+   FREED: `more` is 1 where a block goes with its context, before CONTEXT_ENDED.
    UNSYNCHRONIZED: a block that the host has touched before it waited for the work that writes it. */
 enum notice_kind {
-    ALLOCATED = 1, FREED, WRITTEN, COPIED, REPEATED, MAPPED, HEAP_LIMIT, STACK_LIMIT, MOVED_FROM, TIMED = 32, MISUSED, UNSYNCHRONIZED, FILLED = 48
+    ALLOCATED = 1, FREED, WRITTEN, COPIED, REPEATED, MAPPED, HEAP_LIMIT, STACK_LIMIT, MOVED_FROM, CONTEXT_ENDED, TIMED = 32, MISUSED, UNSYNCHRONIZED, FILLED = 48
 };
 
 enum { PAGEABLE = 0x100 };

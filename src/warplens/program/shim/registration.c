@@ -75,14 +75,21 @@ struct managed {
 };
 
 static struct managed *managed;
+static int placed;
 
 void place_managed_variables(void) {
-    for (struct managed *m = managed; m; m = m->next) {
+    for (struct managed *m = placed ? NULL : managed; m; m = m->next) {
         uint64_t address;
         if (!find_global(m->module, m->name, &address, NULL))
             *m->pointer = (void *)address;
     }
-    managed = NULL;
+    placed = 1;
+}
+
+void forget_variables(int device) {
+    for (size_t n = 0; n < room; n++)
+        table[n].address[device] = 0;
+    placed = 0;
 }
 
 /* Before main() nothing is sent: most programs use few of the kernels that they hold. */
@@ -130,6 +137,7 @@ EXPORT void __cudaRegisterManagedVar(void **module, void **host, char *device, c
     struct managed *made = calloc(1, sizeof *made);
     *made = (struct managed){host, (struct module *)module, name, managed};
     managed = made;
+    placed = 0;
     struct registered *entry = enter(host);
     *entry = (struct registered){.host = host, .module = (struct module *)module, .name = name};
 }

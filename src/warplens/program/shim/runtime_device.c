@@ -113,7 +113,11 @@ EXPORT CUresult cudaDeviceSynchronize(void) {
 }
 
 EXPORT CUresult cudaDeviceReset(void) {
-    return RUNTIME(cuCtxSynchronize());
+    CUdevice device;
+    CUresult status = RUNTIME(cuCtxSynchronize());
+    if (!status)
+        status = cuCtxGetDevice(&device);
+    return keep_error(status ? status : cuDevicePrimaryCtxReset_v2(device));
 }
 
 EXPORT CUresult cudaDeviceGetLimit(size_t *value, int limit) {

@@ -15,6 +15,7 @@ struct tips {
 struct event {
     int64_t at;
     int recorded, timed;
+    CUcontext context;
     struct capture *capture; /* where it was last recorded in a stream that is captured */
     struct tips tips;
     struct event *next;
@@ -31,6 +32,7 @@ struct stream {
     int64_t kernel_end; /* of the last work, if that is a launch and no event was recorded behind it */
     int separate, priority; /* separate: does not wait for the default stream (CU_STREAM_NON_BLOCKING) */
     int device, destroyable;
+    CUcontext context;
     char access_policy[32]; /* cudaAccessPolicyWindow: a wish */
     unsigned long long id;
     struct event *early[MOST_EARLY];

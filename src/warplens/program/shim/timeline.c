@@ -72,6 +72,7 @@ struct stream *new_stream(unsigned flags, int priority) {
     made->separate = flags & 1;
     made->priority = priority;
     made->destroyable = 1;
+    made->context = current_context();
     enter(made, current_device());
     return made;
 }
@@ -83,6 +84,15 @@ void remove_stream(struct stream *stream) {
     *at = stream->next;
     free(stream->tips.nodes);
     free(stream);
+}
+
+void remove_streams_of(CUcontext context) {
+    struct stream *next;
+    for (struct stream *s = streams; s; s = next) {
+        next = s->next;
+        if (s->destroyable && s->context == context)
+            remove_stream(s);
+    }
 }
 
 int64_t device_end(int device) {
@@ -160,8 +170,8 @@ int64_t queue_work(CUstream handle, enum engine engine, double share, int64_t du
             start = timeline->engines[engine];
         timeline->engines[engine] = start + duration;
     }
-    /* The host records an event, and then takes its time to launch. */
-    int64_t recorded = engine != COMPUTE ? start : start - (stream->parent ? GRAPH_LAUNCH_NS : LAUNCH_NS);
+    /* The host records an event, and then takes its time to load and launch. */
+    int64_t recorded = engine != COMPUTE ? start : start - taken_in_call();
     move_early(stream, recorded);
     struct stream *launched_into = stream->parent ? stream->parent : stream;
     int is_default = launched_into == default_stream(launched_into->device);

@@ -82,7 +82,8 @@ static CUresult enroll(uint64_t address, size_t size) {
     kept->next = regions;
     regions = kept;
     put_again(kept, made.first, made.end);
-    struct block block = {.address = address, .size = size, .kind = REGISTERED_MEMORY, .device = current_device()};
+    struct block block = {.address = address, .size = size, .kind = REGISTERED_MEMORY, .device = current_device(),
+                          .context = current_context()};
     add_mapped(block, made.content + address - made.first);
     return SUCCESS;
 }
@@ -103,6 +104,15 @@ static CUresult withdraw(uint64_t address) {
     *at = region->next;
     free(region);
     return SUCCESS;
+}
+
+void unregister_memory_of(CUcontext context) {
+    struct block *block;
+    for (uint64_t at = 0; (block = block_from(at));) {
+        at = block->address + block->size;
+        if (block->kind == REGISTERED_MEMORY && block->context == context)
+            withdraw(block->address);
+    }
 }
 
 EXPORT CUresult cuMemHostRegister_v2(void *pointer, size_t size, unsigned flags) {

@@ -42,6 +42,10 @@ static struct pool *current_pool(int device) {
     return current_pools[device];
 }
 
+void forget_pools(int device) { /* descriptions of others stay: the program may have their handles */
+    defaults[device] = current_pools[device] = NULL;
+}
+
 /* What the pool keeps: nothing beyond the threshold, as if the program had just waited for the GPU. */
 static uint64_t reserved(const struct pool *pool) {
     uint64_t kept = pool->most_reserved < pool->threshold ? pool->most_reserved : pool->threshold;

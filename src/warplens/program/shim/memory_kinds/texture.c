@@ -131,7 +131,7 @@ static CUresult create(uint64_t *handle, const resource_description *r, const te
             room = room ? 2 * room : 64;
             objects = realloc(objects, room * sizeof *objects);
         }
-        objects[count] = (struct texture){.used = 1, .is_surface = !t};
+        objects[count] = (struct texture){.used = 1, .is_surface = !t, .context = current_context()};
         memcpy(&objects[count].resource, r, RESOURCE_BYTES);
         if (t)
             objects[count].description = *t;
@@ -144,15 +144,23 @@ static struct texture *found(uint64_t handle, int is_surface) {
     return handle && handle < count && objects[handle].used && objects[handle].is_surface == is_surface ? &objects[handle] : NULL;
 }
 
+static CUresult drop(uint64_t handle) {
+    struct texture_row none = {0};
+    objects[handle].used = 0;
+    return publish(handle, &none);
+}
+
 static CUresult destroy(uint64_t handle, int is_surface) {
     CUresult status = begin(CONTEXT);
-    struct texture *t = found(handle, is_surface);
-    struct texture_row none = {0};
     if (!status && handle)
-        status = t ? publish(handle, &none) : INVALID_VALUE;
-    if (!status && t)
-        t->used = 0;
+        status = found(handle, is_surface) ? drop(handle) : INVALID_VALUE;
     return finish(status, CALL_NS);
+}
+
+void remove_textures_of(CUcontext context) {
+    for (uint64_t handle = 1; handle < count; handle++)
+        if (objects[handle].used && objects[handle].context == context)
+            drop(handle);
 }
 
 /* The runtime API */

@@ -71,6 +71,7 @@ typedef struct { /* CUDA_TEXTURE_DESC */
 
 struct texture { /* of texture and surface objects; the handle is its number */
     int used, is_surface;
+    CUcontext context;
     resource_description resource;
     texture_description description;
 };
