@@ -37,7 +37,7 @@ CONSTANT = re.compile(
     r"(?P<sign>[-~!]?)(?P<bar>\|?)c\[(?P<bank>0x[0-9a-f]+)\]\[(?P<inside>[^\]]+)\]\|?(?P<suffix>(?:\.\w+)*)"
 )
 MISPLACED = re.compile(r"(\w)desc,\[")  # so nvdisasm prints it for sm_80 after a load with a cache policy
-ADDRESS = re.compile(r"(?:desc\[\w+\])?\[(?P<inside>[^\]]+)\]")
+ADDRESS = re.compile(r"(?:desc\[\w+\]|tmem)?\[(?P<inside>[^\]]+)\]")
 POLICY = re.compile(r"desc\[UR\d+\]")  # how the caches treat a bulk copy
 TERM = re.compile(rf"(?P<register>U?R(?:\d+|Z))(?P<suffix>(?:\.\w+)*)|(?P<number>{NUMBER})")
 DESCRIPTOR = re.compile(r"(?<=\])(?=\[)")
@@ -56,6 +56,9 @@ SCALE = re.compile(r"X(\d+)")
 
 KEEPS = frozenset(("R2UR.OR",))
 """What they write first is also read, which the listing leaves out: it is repeated at the end."""
+
+KEEPERS = frozenset(("LDTM",))
+"""Likewise, with any modifiers."""
 
 HANDLES = opcodes(("texture", "surface"), EVERY_ACTION) | {"TXQ"}
 """Textures and surfaces: up to sm_90 the handle's uniform register is printed with an offset, which is 0; coordinates
@@ -96,7 +99,7 @@ def parse_operands(
         operands = _without_offset([_coordinates(operand) for operand in operands])
     if base in GROUP_PRODUCTS:
         operands = _of_group_product(pieces, operands)
-    if opcode in KEEPS:
+    if opcode in KEEPS or base in KEEPERS:
         operands.append(operands[0])
     return tuple(_with_float_bits(operands, encoding))
 

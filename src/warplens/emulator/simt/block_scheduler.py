@@ -242,6 +242,11 @@ class BlockScheduler:
             b.store(i32(0), moved)
             code.each(code.load(WorkerEnv, env, "warps"), visit)
             with code.when(b.icmp_signed("==", b.load(running, typ=I32), i32(0))):
+                slots = code.load(BlockState, block, "tensor_slots")
+                with code.when(code.nonzero(slots), likely=False):
+                    columns = b.shl(code.popcount(slots), i32(5))
+                    record_fault(code, env, block, FaultKind.TENSOR_KEPT, bytes=columns)
+                    b.ret(i32(Status.FAULT))
                 b.ret(i32(Status.DONE))
             opened = b.call(self.open_barriers, [env, block])
             stuck = b.icmp_signed("==", b.or_(opened, b.load(moved, typ=I32)), i32(0))

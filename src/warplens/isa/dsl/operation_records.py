@@ -98,6 +98,24 @@ class TensorCopy:
 
 
 @dataclass(frozen=True, slots=True)
+class TensorAccess:
+    """What a warp loads from tensor memory, or stores there.
+
+    shape   lanes and bits of each, as the opcode names them;  count: how often it is repeated along the columns
+    packed  whether each register has the low halves of two columns
+    """
+
+    shape: str
+    count: int
+    packed: bool
+
+    @property
+    def words(self) -> int:
+        """Registers of a thread."""
+        return self.count * {"16dp128bit": 2, "16dp256bit": 4}.get(self.shape, 1)
+
+
+@dataclass(frozen=True, slots=True)
 class GroupProduct:
     """The product of a warpgroup: 64 rows of A times `columns` of B, 32 bytes of each along K (of a sparse A's B, 64).
 

@@ -9,7 +9,14 @@ from typing import Any, Literal, Protocol
 
 from warplens.core.program import Address, Constant, Label, Operand, Register, Special
 from warplens.isa.dsl.lanes import F32, U32, U64, Emitter, Pred
-from warplens.isa.dsl.operation_records import BulkCopy, GroupProduct, SurfaceAccess, TensorCopy, TextureFetch
+from warplens.isa.dsl.operation_records import (
+    BulkCopy,
+    GroupProduct,
+    SurfaceAccess,
+    TensorAccess,
+    TensorCopy,
+    TextureFetch,
+)
 
 Space = Literal["global", "shared", "local", "generic"]
 Reduction = Literal["add", "min", "max", "and", "or", "xor", "inc", "dec", "exch", "cas", "fadd"]
@@ -223,6 +230,19 @@ class Warp(Protocol):
 
     def take_registers(self, count: int) -> Pred:
         """True once the warp has `count` registers a thread (uniform); until then as waits_until."""
+
+    # Tensor memory: once a warp, if a lane is active, with operands that are the same in all lanes; done at once.
+
+    def allocate_tensor(self, slots: U32) -> tuple[Pred, U32]:
+        """Whether there are so many free slots of 32 columns, which are now held, and the first (uniform)."""
+
+    def keep_tensor(self, mask: U32) -> U32:
+        """Of the slots that are held only these remain; what was held (uniform)."""
+
+    def tensor_load(self, access: TensorAccess, at: Address, old: Data) -> Data:
+        """`old` in the lanes that the shape leaves out."""
+
+    def tensor_store(self, access: TensorAccess, at: Address, data: Data) -> None: ...
 
     # Other lanes.
 
