@@ -70,6 +70,12 @@ predicate is left out if it is true."""
 
 COMMIT = "gsb0"  # the group that a product, and those before, become one of
 
+TENSOR_PRODUCTS = frozenset(("UTCHMMA", "UTCQMMA", "UTCIMMA", "UTCOMMA"))
+"""Of which the listing leaves out lanes and scales where there are none, after the instruction descriptor."""
+
+HELD = re.compile(r"[gi]desc\[(?P<register>UR(?:\d+|Z))\](?:\.\w+)*")  # suffixes, of a buffer, change no result
+METADATA_PLACE, LANES_PLACE = 3, 4  # the second without the first
+
 MATRICES = re.compile(r"gdesc\[(?P<register>UR\d+)\](?P<suffix>(?:\.\w+)*)")
 
 RETURN = {"Rpc.LO": Register("R", 256), "Rpc.HI": Register("R", 257)}
@@ -97,6 +103,8 @@ def parse_operands(
         operands = [_pair(operand) if isinstance(operand, Address) else operand for operand in operands]
     if base in HANDLES:
         operands = _without_offset([_coordinates(operand) for operand in operands])
+    if base in TENSOR_PRODUCTS:
+        operands = _of_tensor_product(operands, "WS" in modifiers)
     if base in GROUP_PRODUCTS:
         operands = _of_group_product(pieces, operands)
     if opcode in KEEPS or base in KEEPERS:
@@ -147,6 +155,8 @@ def _two_addresses(piece: str) -> list[str]:
 @lru_cache(maxsize=1 << 14)
 def _operand(text: str) -> Operand:
     if register := parse_register(text):
+        return register
+    if (match := HELD.fullmatch(text)) and (register := parse_register(match["register"])):
         return register
     if INTEGER.fullmatch(text):
         return Immediate(int(text, 16))
@@ -237,6 +247,16 @@ def _of_group_product(pieces: Sequence[str], operands: Sequence[Operand]) -> lis
     if Special(COMMIT) in operands and isinstance(scale, Register):
         rest[1] = replace(scale, part=COMMIT)
     return [operands[0], operands[1] if place == 2 else left, right, *rest]
+
+
+def _of_tensor_product(operands: Sequence[Operand], stationary: bool) -> list[Operand]:
+    """A, B, D, instruction descriptor, lanes or scales, predicate: without the place of a sparse A's metadata, which
+    the descriptor says whether there are."""
+    known = [*operands[:METADATA_PLACE], *operands[METADATA_PLACE + 1 :]]
+    follows = known[LANES_PLACE : LANES_PLACE + 1]
+    if not stationary and follows and isinstance(follows[0], Register) and follows[0].file == "UP":
+        known.insert(LANES_PLACE, Register("UR", -1))
+    return known
 
 
 def _place(base: str, text: str, operand: Operand, offset: int, functions: Mapping[str, int]) -> Operand:

@@ -10,7 +10,6 @@ import warplens as wl
 from helpers.kernel_launches import written
 from helpers.tensor_memory_sources import COMMON, REGISTERS, load, moved, store
 
-TIERS = ()
 Words = NDArray[np.uint32]
 
 

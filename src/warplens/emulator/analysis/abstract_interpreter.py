@@ -190,7 +190,7 @@ class AbstractWarp(PredicateFile):
     def group_product(self, form: GroupProduct, a: Data, b: Data, addends: Data, metadata: U32, scale: Pred) -> Data:
         return self._varying(form.words)
 
-    def allocate_tensor(self, slots: U32) -> tuple[Pred, U32]:
+    def allocate_tensor(self, slots: U32, pair: bool = False) -> tuple[Pred, U32]:
         return Pred(self.e, UniformValue()), self._uniform()
 
     def keep_tensor(self, mask: U32) -> U32:
@@ -201,6 +201,19 @@ class AbstractWarp(PredicateFile):
         return self._varying(access.words)
 
     def tensor_store(self, access: TensorAccess, at: Address, data: Data) -> None:
+        self.address(at)
+
+    def tensor_product(
+        self, form: Any, a: Data | Address, b: Data, d: Address, given: Data, adds: Pred
+    ) -> None:  # fmt: skip
+        self.address(d)
+        if isinstance(a, Address):
+            self.address(a)
+
+    def copy_to_tensor(self, form: Any, to: Address, source: Data) -> None:
+        self.address(to)
+
+    def commit_tensor(self, at: Address, blocks: U32 | None = None) -> None:
         self.address(at)
 
     def is_in(self, space: str, at: Address, own: bool = False) -> Pred:

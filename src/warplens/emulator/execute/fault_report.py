@@ -23,6 +23,7 @@ ACTIONS = {
     "IGMMA": "read",
     "QGMMA": "read",
     "BGMMA": "read",
+    "UTC": "read",
     "ST": "write",
     "ATOM": "atomic",
     "RED": "atomic",
@@ -43,6 +44,10 @@ OF_OBJECTS = {
     FaultKind.TENSOR_RANGE: "out-of-bounds tensor memory access: it ends before column {number}",
     FaultKind.TENSOR_LANE: "tensor memory of another warp is accessed, or from a lane that does not start a quarter "
     "(or half of one, where the shape has 16 lanes): lane {number}",
+    FaultKind.TENSOR_FORM: "tcgen05.mma with an instruction descriptor of no product, or of one that is not emulated: "
+    "{number:#010x}",
+    FaultKind.TENSOR_RESULT: "tcgen05.mma to lane {number}: it must be 0, or 16 where it has 64 rows",
+    FaultKind.TENSOR_PEER: "cta_group::2, and the other block of the pair has not started, or the cluster has none",
     FaultKind.TENSOR_SIZE: "tcgen05.alloc asks for {number} columns: it must be a power of two from 32 to 512",
 }
 

@@ -24,7 +24,7 @@ from warplens.emulator.memory.buffer_pool import address, aligned, in_own_cache_
 from warplens.emulator.state.abi import BANK_BYTES
 from warplens.emulator.state.check_set import ordered
 from warplens.emulator.state.structs import BlockState, Bounds, BufferRange, Fault, Status, WarpState, WorkerEnv
-from warplens.emulator.tensor_memory.tensor_functions import TENSOR_BYTES, tensor_functions
+from warplens.emulator.tensor_memory.tensor_functions import TENSOR_BYTES, tensor_functions, tensor_scratch
 from warplens.emulator.texture import texture_binding
 
 if TYPE_CHECKING:
@@ -211,6 +211,8 @@ class WorkerState:
         memory.describe_all(self.buffers)
         self._bind_textures(memory)
         if uses_tensor_memory(self.configuration.plan.program):
+            self.tensor_scratch = tensor_scratch()
+            self.env.tensor_scratch = address(self.tensor_scratch)
             for number, place in enumerate(tensor_functions()):
                 self.env.tensor_code[number] = place
         if any(i.base.startswith("UTMA") for i in self.configuration.plan.program.instructions):

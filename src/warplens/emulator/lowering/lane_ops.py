@@ -63,6 +63,8 @@ class LaneOps(InstructionContext):
         tensor = TensorMemoryOps(self)
         self.allocate_tensor, self.keep_tensor = tensor.allocate_tensor, tensor.keep_tensor
         self.tensor_load, self.tensor_store = tensor.tensor_load, tensor.tensor_store
+        self.tensor_product, self.commit_tensor = tensor.tensor_product, tensor.commit_tensor
+        self.copy_to_tensor = tensor.copy_to_tensor
         flow = ControlFlow(self)
         self.branch, self.branch_any, self.branch_unless_mask = flow.branch, flow.branch_any, flow.branch_unless_mask
         self.jump, self.call, self.exit, self.trap = flow.jump, flow.call, flow.exit, flow.trap

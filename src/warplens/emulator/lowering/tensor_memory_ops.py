@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from functools import reduce
 
 from warplens import llvm
 from warplens.core.program import Address
+from warplens.emulator.access import access_emission
 from warplens.emulator.access.trap import record_fault
+from warplens.emulator.bulk.bulk_access import BulkRoutines, arrival_routine
 from warplens.emulator.codegen.structured_builder import i32, i64
 from warplens.emulator.codegen.vector_types import I32, I64, LANES, vector
 from warplens.emulator.lowering.memory_ops import MemoryOps
-from warplens.emulator.state.structs import BlockState, FaultKind, WarpState, WorkerEnv
-from warplens.emulator.tensor_memory import tensor_cells
-from warplens.emulator.tensor_memory.tensor_functions import TensorFunction
+from warplens.emulator.state.structs import CLUSTER_BLOCKS, BlockState, ClusterState, FaultKind, WarpState, WorkerEnv
+from warplens.emulator.tensor_memory import tensor_cells, tensor_copies, tensor_multiply
+from warplens.emulator.tensor_memory.tensor_copies import CopyForm
+from warplens.emulator.tensor_memory.tensor_functions import SCRATCH, TensorFunction
 from warplens.isa.dsl.lanes import U32, Pred
-from warplens.isa.dsl.operation_records import TensorAccess
+from warplens.isa.dsl.operation_records import TensorAccess, TensorMemoryCopy, TensorProduct
 from warplens.isa.dsl.warp_interface import Data
 
 V32 = vector(I32)
+SHARED = 1  # number of the space in a fault record
 RESULT_WORDS = 16  # simc.function.RESULTS
 VECTOR_BYTES = 4 * LANES
 SHAPES = {
@@ -25,25 +31,44 @@ SHAPES = {
     "16dp256bit": tensor_cells.BROAD, "16dp32bit_t0_t15": tensor_cells.FIRST_HALF,
     "16dp32bit_t16_t31": tensor_cells.SECOND_HALF,
 }  # fmt: skip
+FAMILIES = ("halves", "bytes", "wholes", "nibbles")  # in the order of tensor_multiply.py
+LAYOUTS = {"one": tensor_multiply.ONE, "stationary": tensor_multiply.STATIONARY, "pair": tensor_multiply.PAIR}
+COPIES = {
+    "128dp256bit": CopyForm(128, 2, tensor_copies.IN_ORDER), "4dp256bit": CopyForm(4, 2, tensor_copies.OF_QUARTERS),
+    "128dp128bit": CopyForm(128, 1, tensor_copies.IN_ORDER),
+    "2x64dp128bit_lw02_lw13": CopyForm(64, 1, tensor_copies.HALVES),
+    "2x64dp128bit_lw01_lw23": CopyForm(64, 1, tensor_copies.PAIRS),
+    "4x32dp128bit": CopyForm(32, 1, tensor_copies.EVERY_QUARTER),
+}  # fmt: skip
+NO_PEER = 32  # what is wrong, beyond the functions
 FAULTS = {
     tensor_cells.NOT_ALLOCATED: FaultKind.TENSOR_COLUMN, tensor_cells.BEYOND: FaultKind.TENSOR_RANGE,
     tensor_cells.OTHER_LANES: FaultKind.TENSOR_LANE, tensor_cells.NO_SIZE: FaultKind.TENSOR_SIZE,
+    tensor_multiply.NO_FORM: FaultKind.TENSOR_FORM, tensor_multiply.WRONG_LANE: FaultKind.TENSOR_RESULT,
+    tensor_multiply.OUTSIDE: FaultKind.STRAY, NO_PEER: FaultKind.TENSOR_PEER,
 }  # fmt: skip
 
 
 class TensorMemoryOps(MemoryOps):
     """Tensor memory operations of one warp, in which a lane is active."""
 
-    def allocate_tensor(self, slots: U32) -> tuple[Pred, U32]:
+    def allocate_tensor(self, slots: U32, pair: bool = False) -> tuple[Pred, U32]:
         build = self.b
-        first, held = self.code.variable(I32, i32(-1)), self._held()
-        with self.code.when(self.code.nonzero(self.c.active_mask)):
+        first, ready = self.code.variable(I32, i32(-1)), self.code.nonzero(self.c.active_mask)
+        if pair and self.runtime.clustered:  # else the code asks again
+            ready = build.and_(ready, self._started(self._other()))
+        with self.code.when(ready):
+            blocks = [self.f.block, self._peer()] if pair else [self.f.block]
+            held = reduce(build.or_, (self._held(block) for block in blocks))
             wanted = self.c.first(slots).node
-            given = [*self._cells(), build.zext(wanted, I64), build.zext(held, I64)]
-            wrong, found, now = self._call(TensorFunction.ALLOCATE, given, 3)
-            self._fault(wrong, build.shl(wanted, i32(5)))
+            for block in reversed(blocks):
+                given = [*self._cells(block), build.zext(wanted, I64), build.zext(held, I64)]
+                wrong, found, now = self._call(TensorFunction.ALLOCATE, given, 3)
+                self._fault(wrong, build.shl(wanted, i32(5)))
+                added = build.and_(build.trunc(now, I32), build.not_(held))
+                kept = build.or_(self._held(block), added)
+                self.code.store(kept, BlockState, block, "tensor_slots")
             build.store(build.trunc(found, I32), first)
-            self.code.store(build.trunc(now, I32), BlockState, self.f.block, "tensor_slots")
         number = build.load(first, typ=I32)
         return Pred(self.e, build.icmp_signed(">=", number, i32(0))), self.c.u32(number)
 
@@ -75,16 +100,108 @@ class TensorMemoryOps(MemoryOps):
             wrong, place = self._call(function, given, 2)
             self._fault(wrong, build.trunc(place, I32))
 
+    # Products
+
+    def tensor_product(
+        self, form: TensorProduct, a: Data | Address, b: Data, d: Address, given: Data, adds: Pred
+    ) -> None:  # fmt: skip
+        if not self.f.t.watch.moves("shared"):
+            return
+        build = self.b
+        number = FAMILIES.index(form.family), isinstance(a, Address), form.blocks, LAYOUTS[form.layout], form.halvings
+        with self.code.when(self.code.nonzero(self.c.active_mask)):
+            left = self._place(a) if isinstance(a, Address) else self._wide(a.words)
+            word, scales_a, scales_b, *lanes = given.words
+            first = build.extract_element(self.e.splat(adds.node), i32(0))
+            lanes += lanes[:4] if form.layout != "pair" else []
+            fields = [
+                left, self._wide(b.words), self._place(d), self._number(word), self._number(scales_a),
+                self._number(scales_b), *(self._wide(lanes[k : k + 2]) for k in (0, 2, 4, 6)), build.zext(first, I64),
+                build.zext(self._held(), I64), self._base,
+            ]  # fmt: skip
+            blocks = (self.f.block, self._peer() if form.layout == "pair" else self.f.block)
+            arrays = [value for block in blocks for value in (*self._cells(block), *self._shared(block))]
+            given_to = [*(i64(int(n)) for n in number), *fields, *arrays, *self._scratch()]
+            wrong, place = self._call(TensorFunction.MULTIPLY, given_to, 2)
+            self._fault(wrong, build.trunc(place, I32))
+
+    def copy_to_tensor(self, form: TensorMemoryCopy, to: Address, source: Data) -> None:
+        if not self.f.t.watch.moves("shared"):
+            return
+        build = self.b
+        with self.code.when(self.code.nonzero(self.c.active_mask)):
+            for block in (self.f.block, self._peer()) if form.pair else (self.f.block,):
+                numbers = [self._wide(source.words), self._place(to), build.zext(self._held(block), I64), self._base]
+                given = [*map(i64, COPIES[form.shape]), *self._cells(block), *self._shared(block), *numbers]
+                wrong, place = self._call(TensorFunction.COPY, given, 2)
+                self._fault(wrong, build.trunc(place, I32))
+
+    @property
+    def _base(self) -> llvm.Value:
+        """The first address of shared memory."""
+        return i64(self.f.t.routines.windows.shared_base)
+
+    def _peer(self) -> llvm.Value:
+        """The record of the other block of the pair."""
+        if not self.runtime.clustered:
+            self._fault(i64(NO_PEER), i32(0))
+            return self.f.block
+        other = self._other()
+        self._fault(self.b.select(self._started(other), i64(0), i64(NO_PEER)), i32(0))
+        return other
+
+    def _other(self) -> llvm.Value:
+        """Likewise, null if it has not started."""
+        cluster = self.code.load(BlockState, self.f.block, "cluster")
+        rank = self.b.xor(self.code.load(BlockState, self.f.block, "rank"), i32(1))
+        return self.code.load(ClusterState, cluster, "blocks", self.b.and_(rank, i32(CLUSTER_BLOCKS - 1)))
+
+    def _started(self, block: llvm.Value) -> llvm.Value:
+        return self.b.icmp_signed("!=", self.b.ptrtoint(block, I64), i64(0))
+
+    def _place(self, at: Address) -> llvm.Value:
+        """An address in tensor memory."""
+        return self.b.zext(self.c.first(self._narrow_address(at)).node, I64)
+
+    def _number(self, word: U32) -> llvm.Value:
+        return self.b.zext(self.c.first(word).node, I64)
+
+    def _wide(self, words: Sequence[U32]) -> llvm.Value:
+        """Two words as 64 bits."""
+        low, high = (self._number(word) for word in words)
+        return self.b.or_(low, self.b.shl(high, i64(32)))
+
+    def _shared(self, block: llvm.Value) -> list[llvm.Value]:
+        """The shared memory of a block as an array."""
+        return [self.code.load(BlockState, block, "shared"), self.code.load(WorkerEnv, self.f.env, "shared_bytes")]
+
+    def _scratch(self) -> list[llvm.Value]:
+        """The arrays of doubles that a product uses."""
+        start, offset, given = self.code.load(WorkerEnv, self.f.env, "tensor_scratch"), 0, list[llvm.Value]()
+        for extents in SCRATCH:
+            given += [self.code.at(start, 8 * offset), *map(i64, extents)]
+            offset += math.prod(extents)
+        return given
+
+    def commit_tensor(self, at: Address, blocks: U32 | None = None) -> None:
+        bulk = BulkRoutines(self.f.t.routines, self.f.t.watch)
+        routine, site = arrival_routine(bulk, blocks is not None), self._site()
+        with self.code.when(self.code.nonzero(self.c.active_mask)):
+            words = [self.c.first(self._narrow_address(at)).node, self.c.first(blocks).node if blocks else i32(0)]
+            state = [self.f.env, self.f.block, self.f.warp, self.f.number(self.at.index), site.counters]
+            self.b.call(routine, [*state, *words])
+        access_emission.return_on_fault(site, self.f.fault, self.b.append_basic_block("after"))
+
     # Calls
 
-    def _held(self) -> llvm.Value:
-        return self.code.load(BlockState, self.f.block, "tensor_slots")
+    def _held(self, block: llvm.Value | None = None) -> llvm.Value:
+        """The slots of a block that are allocated; of this one unless another is named."""
+        return self.code.load(BlockState, self.f.block if block is None else block, "tensor_slots")
 
-    def _cells(self) -> list[llvm.Value]:
-        """The block's tensor memory as an array."""
-        return [
-            self.code.load(BlockState, self.f.block, "tensor"), i64(tensor_cells.LANES), i64(tensor_cells.COLUMNS)
-        ]  # fmt: skip
+    def _cells(self, block: llvm.Value | None = None) -> list[llvm.Value]:
+        """Likewise its tensor memory as an array."""
+        cells = self.code.load(BlockState, self.f.block if block is None else block, "tensor")
+        return [cells, i64(tensor_cells.LANES), i64(tensor_cells.COLUMNS)]
 
     def _stored(self, data: Data) -> llvm.Value:
         """The words in memory, one after the other."""
@@ -107,5 +224,8 @@ class TensorMemoryOps(MemoryOps):
         for number, kind in FAULTS.items():
             with self.code.when(self.b.icmp_signed("==", wrong, i64(number)), likely=False):
                 fields = {"instruction": self.f.number(self.at.index), "lanes": self.c.active_mask, "bytes": place}
+                if kind is FaultKind.STRAY:
+                    record_shared = {"bytes": i32(1), "space": i32(SHARED), "lanes": i32(1)}
+                    fields |= {**record_shared, "address": self.b.zext(place, I64)}
                 record_fault(self.code, self.f.env, self.f.block, kind, self.f.warp, **fields)
                 self.b.branch(self.f.fault)

@@ -11,6 +11,7 @@ WARPSYNC, FULL_WARP, COLLECTIVE = 16, 17, 18
 BARRIERS = 17  # 16 of BAR, and the cluster's
 ALL_THREADS = -1
 TENSOR_FUNCTIONS = 8
+CLUSTER_BLOCKS = 16  # at most
 MBARRIERS_KEPT = 64  # of a block, for the report of one that hangs; a multiple of 2
 # A pc, as the stack and resume_pc hold it: the number of an instruction, and these bits.
 WHOLE = 1 << 20  # the copy of the code for a whole warp
@@ -70,6 +71,8 @@ class FaultKind(IntEnum):
     TENSOR_SIZE = 21  # columns asked for: no power of two from 32 to 512
     TENSOR_KEPT = 22  # tensor memory that a block has not freed
     TENSOR_FORM = 23  # of a product: what its descriptor says is none, or none that is executed
+    TENSOR_PEER = 25  # of a pair of blocks the other has not started, or there is none
+    TENSOR_RESULT = 24  # of a product: it does not start at lane 0, or 16 of 64 rows
 
 
 class Fault(c.Structure):
@@ -160,14 +163,18 @@ class WorkerEnv(c.Structure):
         ("begin_box", c.c_void_p),  # machine code (emulator/bulk)
         ("advance_box", c.c_void_p),
         ("tensor_code", c.c_void_p * TENSOR_FUNCTIONS),  # likewise (emulator/tensor_memory)
+        ("tensor_scratch", c.c_void_p),
         ("fault", Fault),
     ]
 
 
 class ClusterState(c.Structure):
-    """Cluster state: live threads, threads arrived at its barrier, and how often the barrier has opened."""
+    """Cluster state: live threads, threads arrived at its barrier, how often the barrier has opened, and the records of
+    the blocks by rank, those that have started."""
 
-    _fields_ = [("live", c.c_int32), ("arrived", c.c_int32), ("phase", c.c_int32)]
+    _fields_ = [
+        ("live", c.c_int32), ("arrived", c.c_int32), ("phase", c.c_int32), ("blocks", c.c_void_p * CLUSTER_BLOCKS),
+    ]  # fmt: skip
 
 
 class BlockState(c.Structure):

@@ -15,6 +15,8 @@ from warplens.isa.dsl.operation_records import (
     SurfaceAccess,
     TensorAccess,
     TensorCopy,
+    TensorMemoryCopy,
+    TensorProduct,
     TextureFetch,
 )
 
@@ -233,8 +235,9 @@ class Warp(Protocol):
 
     # Tensor memory: once a warp, if a lane is active, with operands that are the same in all lanes; done at once.
 
-    def allocate_tensor(self, slots: U32) -> tuple[Pred, U32]:
-        """Whether there are so many free slots of 32 columns, which are now held, and the first (uniform)."""
+    def allocate_tensor(self, slots: U32, pair: bool = False) -> tuple[Pred, U32]:
+        """Whether there are so many free slots of 32 columns, which are now held, and the first (uniform); of a pair of
+        blocks, in both."""
 
     def keep_tensor(self, mask: U32) -> U32:
         """Of the slots that are held only these remain; what was held (uniform)."""
@@ -243,6 +246,18 @@ class Warp(Protocol):
         """`old` in the lanes that the shape leaves out."""
 
     def tensor_store(self, access: TensorAccess, at: Address, data: Data) -> None: ...
+
+    def tensor_product(
+        self, form: TensorProduct, a: Data | Address, b: Data, d: Address, given: Data, adds: Pred
+    ) -> None:  # fmt: skip
+        """d = a b, plus d if `adds`.  Matrices in shared memory have two words.  given: the instruction descriptor,
+        where the scales of A and of B lie, and four words of lanes that are left, of a pair eight."""
+
+    def copy_to_tensor(self, form: TensorMemoryCopy, to: Address, source: Data) -> None:
+        """The rows of the matrix in shared memory that two words describe."""
+
+    def commit_tensor(self, at: Address, blocks: U32 | None = None) -> None:
+        """One arrival at an mbarrier, when all that was issued is done: of each of the blocks, if they are given."""
 
     # Other lanes.
 

@@ -1,0 +1,350 @@
+"""Tensor multiply: the matrix products of tcgen05.mma: D = A B + D in tensor memory.
+
+By the PTX ISA: the instruction descriptor, where A, B, D and the scale factors lie.  Sums are formed as those of
+mma.sync and wgmma of 16-bit floats on an H200 (isa/numerics/float_products.py), which is assumed: all products of the
+instruction and the addend are summed at once, each cut off 25 places behind the largest exponent.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warplens.emulator.tensor_memory import element_formats as formats
+from warplens.emulator.tensor_memory.element_formats import MIDDLE, NOWHERE, decoded, element_format, half, single
+from warplens.emulator.tensor_memory.operand_matrix import Shared, element, operand_matrix
+from warplens.emulator.tensor_memory.tensor_cells import DONE, LANES, QUARTER, Cells, wrong_columns
+from warplens.simc import bits_float, compiled
+
+PLACES = 25
+LEAST = -900  # the least exponent that a sum is cut off by
+OUTSIDE, NO_FORM, WRONG_LANE = 16, 17, 18  # what is wrong, beyond tensor_cells: a matrix, the descriptor, D's lane
+HALVES, BYTES, WHOLES, NIBBLES = range(4)  # families of the opcode: F16, BF16 and TF32; 8 to 4 bits; S8; scaled 4 bits
+ONE, STATIONARY, PAIR = range(3)  # layouts of D: of cta_group::1, of .ws, of cta_group::2
+IN_F16, IN_F32, IN_S32 = range(3)  # formats of D
+K_MOST, N_MOST = 64, 256
+TOP, SCALE, TOTAL, PLAIN, ROOMS = range(5)  # of a row of D: exponent, its power, sum, sum without a cut
+Doubles = NDArray[np.float64]
+
+
+class ProductForm(NamedTuple):
+    """Product form: what the opcode says.
+
+    family   of the elements;  from_cells: A is in tensor memory
+    blocks   scales of a row of A, and of a column of B, by each of which as many products are multiplied; 0 without
+    layout   of D
+    halvings of the addends (scale-input-d)
+    """
+
+    family: int
+    from_cells: int
+    blocks: int
+    layout: int
+    halvings: int
+
+
+class Given(NamedTuple):
+    """What the instruction gives: descriptors, addresses in tensor memory, lanes of D that it leaves (a bit each)."""
+
+    a: int
+    b: int
+    d: int
+    descriptor: int
+    scales_a: int
+    scales_b: int
+    low_lanes: int
+    high_lanes: int
+    low_lanes_of_peer: int
+    high_lanes_of_peer: int
+    adds: int
+    held: int
+    base: int
+
+
+class BlockMemory(NamedTuple):
+    """Tensor memory and shared memory of a block."""
+
+    cells: Cells
+    shared: Shared
+
+
+class Scratch(NamedTuple):
+    """Scratch: powers of two; values and exponents of A by row and of B by step along K; sums of a row."""
+
+    powers: Doubles
+    a: Doubles
+    b: Doubles
+    rooms: Doubles
+
+
+class Shape(NamedTuple):
+    """Rows of a block, columns and depth, formats of A, B and D."""
+
+    rows: int
+    columns: int
+    depth: int
+    a: int
+    b: int
+    d: int
+
+
+@compiled
+def operand_format(family: int, code: int) -> int:
+    if family == HALVES:
+        return code if code <= formats.TF32 else formats.NO_FORMAT
+    if family == BYTES:
+        if code <= 1:
+            return formats.E4M3 + code
+        return formats.E2M3 + code - 3 if 3 <= code <= 5 else formats.NO_FORMAT
+    if family == WHOLES:
+        return formats.U8 + code if code <= 1 else formats.NO_FORMAT
+    return formats.E2M1 if code == 1 else formats.NO_FORMAT
+
+
+@compiled
+def shape_of(form: ProductForm, word: int) -> Shape:
+    """By the instruction descriptor; 0 rows if it is none that is executed."""
+    none = Shape(0, 0, 0, 0, 0, 0)
+    a, b = operand_format(form.family, word >> 7 & 7), operand_format(form.family, word >> 10 & 7)
+    scaled = form.blocks > 0
+    d = IN_F32 if scaled else word >> 4 & 3
+    rows, columns = (word >> 24 & 31) * 16, (word >> 17 & 63) * 8
+    if a < 0 or b < 0 or word >> 2 & 1:
+        return none
+    if form.family == HALVES and (a != b or (a != formats.F16 and d == IN_F16)):
+        return none
+    if (d == IN_S32) != (form.family == WHOLES) or d > IN_S32:
+        return none
+    if columns < 8 or columns > N_MOST or (columns % 16 and rows > 64):
+        return none
+    if form.layout == PAIR:
+        rows = rows // 2
+    if form.blocks and (rows != LANES or form.layout == STATIONARY):
+        return none
+    narrow = rows == 32 and form.layout == STATIONARY
+    if rows != 64 and rows != LANES and not narrow:
+        return none
+    bits = element_format(a).bits
+    depth = 64 if form.family == NIBBLES else 32 if bits < 16 else 256 // bits
+    if form.from_cells and (bits < 8 or (form.layout == STATIONARY and rows < LANES)):
+        return none
+    if form.family == BYTES and ((bits < 8 and word >> 15 & 1) or (element_format(b).bits < 8 and word >> 16 & 1)):
+        return none
+    return Shape(rows, columns, depth, a, b, d)
+
+
+@compiled
+def chunk_elements(form: ProductForm, bits: int) -> int:
+    """Elements of 16 bytes: 16 also of 6 and 4 bits beside 8-bit floats, with what is left of the 16 bytes unused."""
+    return 16 if form.family == BYTES else 128 // bits
+
+
+@compiled
+def scale_of(
+    powers: Doubles, cells: Cells, form: ProductForm, address: int, selector: int, number: int, row: int, k: int
+) -> tuple[float, int]:
+    """The scale of an element: rows of 32 lanes, a column each 32 rows, a byte each block along K."""
+    byte = selector + k * form.blocks // (K_MOST if form.family == NIBBLES else 32)
+    word = cells[row % QUARTER, (address & 0xFFFF) + row // QUARTER]
+    value, exponent = formats.scale_factor(powers, number, word >> 8 * (byte & 3) & 0xFF)
+    return value, exponent
+
+
+@compiled
+def take_a(
+    form: ProductForm, given: Given, shape: Shape, block: BlockMemory, scratch: Scratch
+) -> tuple[int, int]:  # fmt: skip
+    """Values and exponents of A, to a[0, row, k] and a[1, row, k]."""
+    layout, matrix, word = element_format(shape.a), operand_matrix(given.a), given.descriptor
+    number = formats.UE8M0 if word >> 23 & 1 else formats.UE4M3
+    each, cells = chunk_elements(form, layout.bits), block.cells
+    for row in range(shape.rows):
+        for k in range(shape.depth):
+            bits, address = 0, 0
+            if form.from_cells:
+                bit = k * layout.bits
+                lane = row if shape.rows == LANES or form.layout == PAIR else row % 16 + row // 16 * QUARTER
+                lane = lane + (given.a >> 16 & 16 if shape.rows == 64 and form.layout == ONE else 0)
+                bits = cells[lane, (given.a & 0xFFFF) + bit // 32] >> bit % 32 & (1 << layout.bits) - 1
+            else:
+                bits, address = element(block.shared, given.base, matrix, word >> 15 & 1, layout.bits, each, row, k)
+                if bits < 0:
+                    return OUTSIDE, address
+            value, exponent = decoded(scratch.powers, shape.a, layout, bits)
+            if form.blocks:
+                scale, place = scale_of(scratch.powers, cells, form, given.scales_a, word >> 29 & 3, number, row, k)
+                value, exponent = value * scale, exponent + place
+            scratch.a[0, row, k] = -value if word >> 13 & 1 else value
+            scratch.a[1, row, k] = exponent
+    return DONE, 0
+
+
+@compiled
+def take_b(
+    form: ProductForm, given: Given, shape: Shape, cells: Cells, shared: Shared, scratch: Scratch, first: int, last: int
+) -> tuple[int, int]:
+    """Values and exponents of B's columns from `first` to before `last`, which are the first of this block's shared
+    memory, to b[0, k, column] and b[1, k, column]."""
+    layout, matrix, word = element_format(shape.b), operand_matrix(given.b), given.descriptor
+    number = formats.UE8M0 if word >> 23 & 1 else formats.UE4M3
+    each = chunk_elements(form, layout.bits)
+    for column in range(first, last):
+        for k in range(shape.depth):
+            bits, address = element(shared, given.base, matrix, word >> 16 & 1, layout.bits, each, column - first, k)
+            if bits < 0:
+                return OUTSIDE, address
+            value, exponent = decoded(scratch.powers, shape.b, layout, bits)
+            if form.blocks:
+                scale, place = scale_of(scratch.powers, cells, form, given.scales_b, word >> 4 & 3, number, column, k)
+                value, exponent = value * scale, exponent + place
+            scratch.b[0, k, column] = -value if word >> 14 & 1 else value
+            scratch.b[1, k, column] = exponent
+    return DONE, 0
+
+
+@compiled
+def cell_of(layout: int, shape: Shape, row: int, column: int) -> tuple[int, int]:
+    """Lane and column of an element of D."""
+    if shape.rows == LANES:
+        return row, column
+    if layout == ONE:
+        return row % 16 + row // 16 * QUARTER, column
+    share = shape.columns * shape.rows // LANES
+    return row + column // share * shape.rows, column % share
+
+
+@compiled
+def addend(form: ProductForm, shape: Shape, powers: Doubles, word: int) -> tuple[float, int]:
+    """Of D, and its exponent."""
+    if shape.d == IN_S32:
+        return float(word - (1 << 32) if word >> 31 else word), 0
+    value, exponent = 0.0, 0
+    if shape.d == IN_F16:
+        value, exponent = decoded(powers, formats.F16, element_format(formats.F16), word & 0xFFFF)
+    else:
+        exponent = max(word >> 23 & 0xFF, 1) - 127 if word << 1 & 0xFFFF_FFFF else NOWHERE
+        value = bits_float(word)
+    return value * powers[MIDDLE - form.halvings], exponent - form.halvings
+
+
+@compiled
+def result(shape: Shape, powers: Doubles, saturates: int, value: float) -> int:
+    """The word of D."""
+    if shape.d == IN_F32:
+        return single(value)
+    if shape.d == IN_F16:
+        return half(powers, value)
+    whole = int(value)
+    return min(max(whole, -(1 << 31)), (1 << 31) - 1) if saturates else whole
+
+
+@compiled
+def sum_rows(
+    form: ProductForm, given: Given, shape: Shape, cells: Cells, scratch: Scratch, peer: int
+) -> None:  # fmt: skip
+    """All rows of a block: sums of products and addends, to D."""
+    lane_of_d, first = given.d >> 16 & 16, given.d & 0xFFFF
+    low, high = given.low_lanes, given.high_lanes
+    if peer:
+        low, high = given.low_lanes_of_peer, given.high_lanes_of_peer
+    for row in range(shape.rows):
+        for column in range(shape.columns):
+            lane, place = cell_of(form.layout, shape, row, column)
+            value, exponent = 0.0, NOWHERE
+            if given.adds:
+                value, exponent = addend(form, shape, scratch.powers, cells[lane + lane_of_d, first + place])
+            scratch.rooms[PLAIN, column], scratch.rooms[TOP, column] = value, float(exponent)
+        if form.family == WHOLES:
+            for k in range(shape.depth):
+                x = scratch.a[0, row, k]
+                for column in range(shape.columns):
+                    scratch.rooms[PLAIN, column] = scratch.rooms[PLAIN, column] + x * scratch.b[0, k, column]
+        else:
+            cut_row(shape, scratch, row)
+        for column in range(shape.columns):
+            lane, place = cell_of(form.layout, shape, row, column)
+            lane = lane + lane_of_d
+            masks = high if lane >= 64 else low
+            if not masks >> lane % 64 & 1:
+                word = result(shape, scratch.powers, given.descriptor >> 3 & 1, scratch.rooms[PLAIN, column])
+                cells[lane, first + place] = word
+
+
+@compiled
+def cut_row(shape: Shape, scratch: Scratch, row: int) -> None:
+    """The sums of a row of floats, from addends in rooms[PLAIN] and their exponents in rooms[TOP], to rooms[PLAIN]."""
+    for k in range(shape.depth):
+        exponent = scratch.a[1, row, k]
+        for column in range(shape.columns):
+            scratch.rooms[TOP, column] = max(scratch.rooms[TOP, column], exponent + scratch.b[1, k, column])
+    for column in range(shape.columns):
+        scratch.rooms[TOP, column] = max(scratch.rooms[TOP, column], float(LEAST))
+        scratch.rooms[SCALE, column] = scratch.powers[PLACES - int(scratch.rooms[TOP, column]) + MIDDLE]
+        scratch.rooms[TOTAL, column] = float(int(scratch.rooms[PLAIN, column] * scratch.rooms[SCALE, column]))
+    for k in range(shape.depth):
+        x = scratch.a[0, row, k]
+        for column in range(shape.columns):
+            product = x * scratch.b[0, k, column]
+            scratch.rooms[TOTAL, column] = scratch.rooms[TOTAL, column] + float(
+                int(product * scratch.rooms[SCALE, column])
+            )
+            scratch.rooms[PLAIN, column] = scratch.rooms[PLAIN, column] + product
+    for column in range(shape.columns):
+        plain = scratch.rooms[PLAIN, column]
+        if plain - plain == 0.0:  # neither infinite nor a NaN
+            power = scratch.powers[int(scratch.rooms[TOP, column]) - PLACES + MIDDLE]
+            scratch.rooms[PLAIN, column] = scratch.rooms[TOTAL, column] * power
+
+
+@compiled
+def wrong_product(form: ProductForm, given: Given, shape: Shape) -> tuple[int, int]:
+    """What is wrong with what lies in tensor memory."""
+    lane = given.d >> 16 & 0xFFFF
+    if lane != 0 and (lane != 16 or shape.rows != 64 or form.layout != ONE):
+        return WRONG_LANE, lane
+    share = shape.columns if form.layout == ONE or shape.rows == LANES else shape.columns * shape.rows // LANES
+    wrong, place = wrong_columns(given.d & 0xFFFF, share, given.held)
+    if wrong:
+        return wrong, place
+    if form.from_cells:
+        wrong, place = wrong_columns(given.a & 0xFFFF, shape.depth * element_format(shape.a).bits // 32, given.held)
+    if form.blocks and not wrong:
+        wrong, place = wrong_columns(given.scales_a & 0xFFFF, (shape.rows + 31) // 32, given.held)
+    if form.blocks and not wrong:
+        wrong, place = wrong_columns(given.scales_b & 0xFFFF, (shape.columns + 31) // 32, given.held)
+    return wrong, place
+
+
+@compiled
+def multiply(form: ProductForm, given: Given, own: BlockMemory, peer: BlockMemory, scratch: Scratch) -> tuple[int, int]:
+    """A product: what is wrong, and where.  Of a pair of blocks each has half of A's rows, half of B's columns, and the
+    rows of D that belong to its rows of A."""
+    shape = shape_of(form, given.descriptor)
+    if shape.rows == 0:
+        return NO_FORM, given.descriptor
+    wrong, place = wrong_product(form, given, shape)
+    if wrong:
+        return wrong, place
+    wrong, place = of_block(form, given, shape, own, own.shared, peer.shared, scratch, 0)
+    if form.layout == PAIR and not wrong:
+        wrong, place = of_block(form, given, shape, peer, own.shared, peer.shared, scratch, 1)
+    return wrong, place
+
+
+@compiled
+def of_block(
+    form: ProductForm, given: Given, shape: Shape, block: BlockMemory, first: Shared, second: Shared, scratch: Scratch,
+    peer: int,
+) -> tuple[int, int]:  # fmt: skip
+    """The rows of one block; `first` and `second`: where the halves of B lie, of one block all of it in `first`."""
+    own = shape.columns // 2 if form.layout == PAIR else shape.columns
+    wrong, place = take_a(form, given, shape, block, scratch)
+    if wrong == DONE:
+        wrong, place = take_b(form, given, shape, block.cells, first, scratch, 0, own)
+    if wrong == DONE and own < shape.columns:
+        wrong, place = take_b(form, given, shape, block.cells, second, scratch, own, shape.columns)
+    if wrong == DONE:
+        sum_rows(form, given, shape, block.cells, scratch, peer)
+    return wrong, place
