@@ -18,6 +18,7 @@ FINITE, IEEE, ONE_NAN = range(3)  # which words of a format are infinite or NaNs
 NOWHERE = -800  # the exponent of zero: with any factor, below that of any product
 POWERS, MIDDLE = 2048, 1024  # powers of two, and the place of 2^0
 INFINITY, NAN = 0x7F80_0000, 0x7FC0_0000
+OVER_FLOATS = 2.0**128
 Doubles = NDArray[np.float64]
 
 
@@ -96,14 +97,9 @@ def scale_factor(powers: Doubles, number: int, byte: int) -> tuple[float, int]:
 @compiled
 def single(value: float) -> int:
     """The word of the nearest float towards zero, but infinity from 2^128 on; never -0."""
-    word = float_bits(value)
-    if value == 0.0:
-        return 0
-    if value != value:
-        return 0x7FFF_FFFF
-    if abs_of(value) < 3.402823669209385e38 and abs_of(bits_float(word)) > abs_of(value):
-        return word - 1
-    return word
+    word, size = float_bits(value), abs_of(value)
+    beyond = (size < OVER_FLOATS) & (abs_of(bits_float(word)) > size)
+    return 0x7FFF_FFFF if value != value else 0 if value == 0.0 else word - beyond
 
 
 @compiled

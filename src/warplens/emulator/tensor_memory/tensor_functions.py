@@ -16,7 +16,6 @@ from warplens.emulator.tensor_memory.tensor_copies import CopyForm
 from warplens.emulator.tensor_memory.tensor_multiply import (
     K_MOST,
     N_MOST,
-    ROOMS,
     BlockMemory,
     Given,
     ProductForm,
@@ -24,8 +23,9 @@ from warplens.emulator.tensor_memory.tensor_multiply import (
 )
 
 TENSOR_BYTES = 4 * LANES * COLUMNS
-SCRATCH = ((POWERS,), (2, LANES, K_MOST), (2, K_MOST, N_MOST), (ROOMS, N_MOST))
-"""Extents of the arrays of doubles that a product uses, which follow each other: powers of two, A, B, sums of a row."""
+OF_A, OF_B = (LANES, K_MOST), (K_MOST, N_MOST)
+SCRATCH = ((POWERS,), OF_A, OF_A, OF_B, OF_B, *[(N_MOST,)] * 4)
+"""Extents of the arrays of doubles that a product uses (tensor_multiply.Scratch), which follow each other."""
 
 
 class TensorFunction(IntEnum):

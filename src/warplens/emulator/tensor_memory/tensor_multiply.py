@@ -25,7 +25,6 @@ HALVES, BYTES, WHOLES, NIBBLES = range(4)  # families of the opcode: F16, BF16 a
 ONE, STATIONARY, PAIR = range(3)  # layouts of D: of cta_group::1, of .ws, of cta_group::2
 IN_F16, IN_F32, IN_S32 = range(3)  # formats of D
 K_MOST, N_MOST = 64, 256
-TOP, SCALE, TOTAL, PLAIN, ROOMS = range(5)  # of a row of D: exponent, its power, sum, sum without a cut
 Doubles = NDArray[np.float64]
 
 
@@ -71,12 +70,23 @@ class BlockMemory(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Scratch: powers of two; values and exponents of A by row and of B by step along K; sums of a row."""
+    """Scratch: powers of two; values and exponents of A by row and of B by step along K; and of a row of D.
+
+    tops, scales   the largest exponent of each sum, and the power of two that it is cut off by
+    totals, plain  sums of what is left of the terms, and of the whole terms
+
+    Arrays of their own, so that the compiler knows that none overlaps another, and forms several sums at once.
+    """
 
     powers: Doubles
     a: Doubles
+    a_exponents: Doubles
     b: Doubles
-    rooms: Doubles
+    b_exponents: Doubles
+    tops: Doubles
+    scales: Doubles
+    totals: Doubles
+    plain: Doubles
 
 
 class Shape(NamedTuple):
@@ -156,7 +166,7 @@ def scale_of(
 def take_a(
     form: ProductForm, given: Given, shape: Shape, block: BlockMemory, scratch: Scratch
 ) -> tuple[int, int]:  # fmt: skip
-    """Values and exponents of A, to a[0, row, k] and a[1, row, k]."""
+    """Values and exponents of A, to a[row, k] and a_exponents[row, k]."""
     layout, matrix, word = element_format(shape.a), operand_matrix(given.a), given.descriptor
     number = formats.UE8M0 if word >> 23 & 1 else formats.UE4M3
     each, cells = chunk_elements(form, layout.bits), block.cells
@@ -176,8 +186,8 @@ def take_a(
             if form.blocks:
                 scale, place = scale_of(scratch.powers, cells, form, given.scales_a, word >> 29 & 3, number, row, k)
                 value, exponent = value * scale, exponent + place
-            scratch.a[0, row, k] = -value if word >> 13 & 1 else value
-            scratch.a[1, row, k] = exponent
+            scratch.a[row, k] = -value if word >> 13 & 1 else value
+            scratch.a_exponents[row, k] = exponent
     return DONE, 0
 
 
@@ -186,7 +196,7 @@ def take_b(
     form: ProductForm, given: Given, shape: Shape, cells: Cells, shared: Shared, scratch: Scratch, first: int, last: int
 ) -> tuple[int, int]:
     """Values and exponents of B's columns from `first` to before `last`, which are the first of this block's shared
-    memory, to b[0, k, column] and b[1, k, column]."""
+    memory, to b[k, column] and b_exponents[k, column]."""
     layout, matrix, word = element_format(shape.b), operand_matrix(given.b), given.descriptor
     number = formats.UE8M0 if word >> 23 & 1 else formats.UE4M3
     each = chunk_elements(form, layout.bits)
@@ -199,20 +209,23 @@ def take_b(
             if form.blocks:
                 scale, place = scale_of(scratch.powers, cells, form, given.scales_b, word >> 4 & 3, number, column, k)
                 value, exponent = value * scale, exponent + place
-            scratch.b[0, k, column] = -value if word >> 14 & 1 else value
-            scratch.b[1, k, column] = exponent
+            scratch.b[k, column] = -value if word >> 14 & 1 else value
+            scratch.b_exponents[k, column] = exponent
     return DONE, 0
 
 
 @compiled
-def cell_of(layout: int, shape: Shape, row: int, column: int) -> tuple[int, int]:
-    """Lane and column of an element of D."""
-    if shape.rows == LANES:
-        return row, column
-    if layout == ONE:
-        return row % 16 + row // 16 * QUARTER, column
-    share = shape.columns * shape.rows // LANES
-    return row + column // share * shape.rows, column % share
+def part_lane(layout: int, shape: Shape, row: int, part: int) -> int:
+    """The lane of a part of a row of D; there are several where columns lie side by side in the lanes."""
+    if layout == ONE and shape.rows < LANES:
+        return row % 16 + row // 16 * QUARTER
+    return row + part * shape.rows
+
+
+@compiled
+def parts_of(layout: int, shape: Shape) -> int:
+    """The parts of a row of D."""
+    return 1 if layout == ONE else LANES // shape.rows
 
 
 @compiled
@@ -231,13 +244,40 @@ def addend(form: ProductForm, shape: Shape, powers: Doubles, word: int) -> tuple
 
 @compiled
 def result(shape: Shape, powers: Doubles, saturates: int, value: float) -> int:
-    """The word of D."""
-    if shape.d == IN_F32:
-        return single(value)
+    """The word of D, of halves or whole numbers."""
     if shape.d == IN_F16:
-        return half(powers, value)
+        return int(half(powers, value))
     whole = int(value)
     return min(max(whole, -(1 << 31)), (1 << 31) - 1) if saturates else whole
+
+
+@compiled
+def begin_part(
+    form: ProductForm, shape: Shape, cells: Cells, scratch: Scratch, lane: int, first: int, start: int, adds: int
+) -> None:  # fmt: skip
+    """Addends of the columns from `start` on, which a lane has from column `first` on, to `plain` and `tops`."""
+    share = shape.columns // parts_of(form.layout, shape)
+    for column in range(share):
+        scratch.plain[start + column], scratch.tops[start + column] = 0.0, float(NOWHERE)
+    if adds:
+        for column in range(share):
+            value, exponent = addend(form, shape, scratch.powers, cells[lane, first + column])
+            scratch.plain[start + column], scratch.tops[start + column] = value, float(exponent)
+
+
+@compiled
+def end_part(
+    form: ProductForm, given: Given, shape: Shape, cells: Cells, scratch: Scratch, lane: int, start: int
+) -> None:  # fmt: skip
+    """Sums of the columns from `start` on, to a lane."""
+    first, share = given.d & 0xFFFF, shape.columns // parts_of(form.layout, shape)
+    if shape.d == IN_F32:
+        for column in range(share):
+            cells[lane, first + column] = single(scratch.plain[start + column])
+    else:
+        for column in range(share):
+            word = result(shape, scratch.powers, given.descriptor >> 3 & 1, scratch.plain[start + column])
+            cells[lane, first + column] = word
 
 
 @compiled
@@ -245,57 +285,51 @@ def sum_rows(
     form: ProductForm, given: Given, shape: Shape, cells: Cells, scratch: Scratch, peer: int
 ) -> None:  # fmt: skip
     """All rows of a block: sums of products and addends, to D."""
-    lane_of_d, first = given.d >> 16 & 16, given.d & 0xFFFF
+    parts, top = parts_of(form.layout, shape), given.d >> 16 & 16
+    share = shape.columns // parts
     low, high = given.low_lanes, given.high_lanes
     if peer:
         low, high = given.low_lanes_of_peer, given.high_lanes_of_peer
     for row in range(shape.rows):
-        for column in range(shape.columns):
-            lane, place = cell_of(form.layout, shape, row, column)
-            value, exponent = 0.0, NOWHERE
-            if given.adds:
-                value, exponent = addend(form, shape, scratch.powers, cells[lane + lane_of_d, first + place])
-            scratch.rooms[PLAIN, column], scratch.rooms[TOP, column] = value, float(exponent)
+        for part in range(parts):
+            lane = top + part_lane(form.layout, shape, row, part)
+            begin_part(form, shape, cells, scratch, lane, given.d & 0xFFFF, part * share, given.adds)
         if form.family == WHOLES:
             for k in range(shape.depth):
-                x = scratch.a[0, row, k]
+                x = scratch.a[row, k]
                 for column in range(shape.columns):
-                    scratch.rooms[PLAIN, column] = scratch.rooms[PLAIN, column] + x * scratch.b[0, k, column]
+                    scratch.plain[column] = scratch.plain[column] + x * scratch.b[k, column]
         else:
             cut_row(shape, scratch, row)
-        for column in range(shape.columns):
-            lane, place = cell_of(form.layout, shape, row, column)
-            lane = lane + lane_of_d
+        for part in range(parts):
+            lane = top + part_lane(form.layout, shape, row, part)
             masks = high if lane >= 64 else low
             if not masks >> lane % 64 & 1:
-                word = result(shape, scratch.powers, given.descriptor >> 3 & 1, scratch.rooms[PLAIN, column])
-                cells[lane, first + place] = word
+                end_part(form, given, shape, cells, scratch, lane, part * share)
 
 
 @compiled
 def cut_row(shape: Shape, scratch: Scratch, row: int) -> None:
-    """The sums of a row of floats, from addends in rooms[PLAIN] and their exponents in rooms[TOP], to rooms[PLAIN]."""
+    """The sums of a row of floats, from addends in `plain` and their exponents in `tops`, to `plain`."""
     for k in range(shape.depth):
-        exponent = scratch.a[1, row, k]
+        exponent = scratch.a_exponents[row, k]
         for column in range(shape.columns):
-            scratch.rooms[TOP, column] = max(scratch.rooms[TOP, column], exponent + scratch.b[1, k, column])
+            scratch.tops[column] = max(scratch.tops[column], exponent + scratch.b_exponents[k, column])
     for column in range(shape.columns):
-        scratch.rooms[TOP, column] = max(scratch.rooms[TOP, column], float(LEAST))
-        scratch.rooms[SCALE, column] = scratch.powers[PLACES - int(scratch.rooms[TOP, column]) + MIDDLE]
-        scratch.rooms[TOTAL, column] = float(int(scratch.rooms[PLAIN, column] * scratch.rooms[SCALE, column]))
+        scratch.tops[column] = max(scratch.tops[column], float(LEAST))
+        scratch.scales[column] = scratch.powers[PLACES - int(scratch.tops[column]) + MIDDLE]
+        scratch.totals[column] = np.trunc(scratch.plain[column] * scratch.scales[column])
     for k in range(shape.depth):
-        x = scratch.a[0, row, k]
+        x = scratch.a[row, k]
         for column in range(shape.columns):
-            product = x * scratch.b[0, k, column]
-            scratch.rooms[TOTAL, column] = scratch.rooms[TOTAL, column] + float(
-                int(product * scratch.rooms[SCALE, column])
-            )
-            scratch.rooms[PLAIN, column] = scratch.rooms[PLAIN, column] + product
+            product = x * scratch.b[k, column]
+            scratch.totals[column] = scratch.totals[column] + np.trunc(product * scratch.scales[column])
+            scratch.plain[column] = scratch.plain[column] + product
     for column in range(shape.columns):
-        plain = scratch.rooms[PLAIN, column]
+        plain = scratch.plain[column]
         if plain - plain == 0.0:  # neither infinite nor a NaN
-            power = scratch.powers[int(scratch.rooms[TOP, column]) - PLACES + MIDDLE]
-            scratch.rooms[PLAIN, column] = scratch.rooms[TOTAL, column] * power
+            power = scratch.powers[int(scratch.tops[column]) - PLACES + MIDDLE]
+            scratch.plain[column] = scratch.totals[column] * power
 
 
 @compiled
@@ -304,8 +338,7 @@ def wrong_product(form: ProductForm, given: Given, shape: Shape) -> tuple[int, i
     lane = given.d >> 16 & 0xFFFF
     if lane != 0 and (lane != 16 or shape.rows != 64 or form.layout != ONE):
         return WRONG_LANE, lane
-    share = shape.columns if form.layout == ONE or shape.rows == LANES else shape.columns * shape.rows // LANES
-    wrong, place = wrong_columns(given.d & 0xFFFF, share, given.held)
+    wrong, place = wrong_columns(given.d & 0xFFFF, shape.columns // parts_of(form.layout, shape), given.held)
     if wrong:
         return wrong, place
     if form.from_cells:
