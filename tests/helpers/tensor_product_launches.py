@@ -19,6 +19,7 @@ OPERANDS = "[%1], %2, %3, %4"
 FROM_CELLS = "[%1], [%5], %3, %4"
 LEAVING = OPERANDS + ", {%8, %9, %10, %11}"
 SCALES = ", [%6], [%7]"
+SPARSE = "[%1], %2, %3, [%6], %4"
 LEFT_COLUMN, SCALES_A, SCALES_B = 256, 384, 416  # where A and the scales lie in tensor memory
 KINDS = ("f16", "tf32", "f8f6f4", "i8")
 FORMS = {
@@ -26,6 +27,7 @@ FORMS = {
     "f16 stationary": f"kind::f16 {OPERANDS}, q",
     "i8 stationary": f"kind::i8 {OPERANDS}, q",
     **{f"{kind} from cells": f"kind::{kind} {FROM_CELLS}, q" for kind in KINDS},
+    **{f"{kind} sparse": f"kind::{kind} {SPARSE}, q" for kind in KINDS},
     "f16 halved": f"kind::f16 {OPERANDS}, q, 3",
     "f16 leaving": f"kind::f16 {LEAVING}, q",
     "mxf8f6f4": f"kind::mxf8f6f4.block_scale.scale_vec::1X {OPERANDS}{SCALES}, q",
@@ -36,7 +38,8 @@ FORMS = {
 
 
 def _multiply(name: str) -> str:
-    mma = f"tcgen05.mma{'.ws' * name.endswith('stationary')}.cta_group::1.{FORMS[name]};"
+    mode = {"stationary": ".ws", "sparse": ".sp"}.get(name.split()[-1], "")
+    mma = f"tcgen05.mma{mode}.cta_group::1.{FORMS[name]};"
     return f"""asm volatile("{{.reg .pred q; setp.ne.b32 q, %0, 0; {mma}}}"
       :: "r"(adds), "r"(t), "l"(a + base), "l"(b + base + {BYTES // 32}), "r"(form), "r"(t + {LEFT_COLUMN}),
          "r"(t + {SCALES_A}), "r"(t + {SCALES_B}), "r"(lanes.x), "r"(lanes.y), "r"(lanes.z), "r"(lanes.w)

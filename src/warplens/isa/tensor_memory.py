@@ -19,6 +19,11 @@ Shape = Literal[
 Count = Literal["x1", "x2", "x4", "x8", "x16", "x32", "x64", "x128"]
 
 
+def run(w: Warp, at: Address, words: int) -> Data:
+    """The words in uniform registers that an operand in brackets stands for."""
+    return w.stored(at.uniform or Register("UR", -1), words)
+
+
 def access(shape: Shape, count: Count, packed: bool) -> TensorAccess:
     return TensorAccess(shape, int(count[1:]), packed)
 
@@ -70,121 +75,123 @@ def relinquish(w: Warp, count: int) -> None:
 
 
 def product(
-    w: Warp, form: TensorProduct, a: Register | Address, b: Register, d: Address, descriptor: U32,
+    w: Warp, kind: TensorProduct, a: Register | Address, b: Register, d: Address, form: Address,
     extra: Register | Address, adds: Pred,
 ) -> None:  # fmt: skip
-    """`extra`: where the scales lie, or lanes that are left."""
+    """form: where the metadata of a sparse A lie, and the instruction descriptor; `extra`: where the scales lie, or
+    lanes that are left."""
+    metadata, descriptor = run(w, form, 2).words
     none = Data([descriptor.like(0)] * 8)
     if isinstance(extra, Address):
-        scales, lanes = w.stored(extra.uniform or Register("UR", -1), 2), none
+        scales, lanes = run(w, extra, 2), none
     else:
-        scales, lanes = Data(none.words[:2]), w.stored(extra, 8 if form.layout == "pair" else 4)
+        scales, lanes = Data(none.words[:2]), w.stored(extra, 8 if kind.layout == "pair" else 4)
     left = a if isinstance(a, Address) else w.stored(a, 2)
-    given = Data([descriptor, *scales.words, *lanes.words])
-    w.tensor_product(form, left, w.stored(b, 2), d, given, adds)
+    given = Data([descriptor, metadata, *scales.words, *lanes.words])
+    w.tensor_product(kind, left, w.stored(b, 2), d, given, adds)
 
 
-PRODUCT = "{d} = {a} * {b}, plus {d} if {adds}, matrices by the descriptor {descriptor}"
+PRODUCT = "{d} = {a} * {b}, plus {d} if {adds}, matrices by the descriptor at {form}"
 HALVES, TINY, WHOLE, SCALED = "16-bit floats or TF32", "floats of 8 to 4 bits", "bytes", "scaled floats of 4 bits"
 
 
 @op("UTCHMMA", pipe="uniform", text=f"{PRODUCT}, {HALVES}")
 def utchmma(
-    w: Warp, a: Register | Address, b: Register, d: Address, descriptor: U32, lanes: Register, adds: Pred,
+    w: Warp, a: Register | Address, b: Register, d: Address, form: Address, lanes: Register, adds: Pred,
     halvings: int = 0,
 ) -> None:  # fmt: skip
     """tcgen05.mma, kind::f16 and tf32."""
-    product(w, TensorProduct("halves", halvings=halvings), a, b, d, descriptor, lanes, adds)
+    product(w, TensorProduct("halves", halvings=halvings), a, b, d, form, lanes, adds)
 
 
 @op("UTCHMMA.2CTA", pipe="uniform", text=f"{PRODUCT}, {HALVES}, of a pair of blocks")
 def utchmma_pair(
-    w: Warp, a: Register | Address, b: Register, d: Address, descriptor: U32, lanes: Register, adds: Pred,
+    w: Warp, a: Register | Address, b: Register, d: Address, form: Address, lanes: Register, adds: Pred,
     halvings: int = 0,
 ) -> None:  # fmt: skip
     """cta_group::2."""
-    product(w, TensorProduct("halves", layout="pair", halvings=halvings), a, b, d, descriptor, lanes, adds)
+    product(w, TensorProduct("halves", layout="pair", halvings=halvings), a, b, d, form, lanes, adds)
 
 
 @op("UTCQMMA", pipe="uniform", text=f"{PRODUCT}, {TINY}")
 def utcqmma(
-    w: Warp, a: Register | Address, b: Register, d: Address, descriptor: U32, extra: Register | Address,
+    w: Warp, a: Register | Address, b: Register, d: Address, form: Address, extra: Register | Address,
     adds: Pred,
 ) -> None:  # fmt: skip
     """kind::f8f6f4, or mxf8f6f4 with scales."""
     blocks = 1 if isinstance(extra, Address) else 0
-    product(w, TensorProduct("bytes", blocks), a, b, d, descriptor, extra, adds)
+    product(w, TensorProduct("bytes", blocks), a, b, d, form, extra, adds)
 
 
 @op("UTCQMMA.2CTA", pipe="uniform", text=f"{PRODUCT}, {TINY}, of a pair of blocks")
 def utcqmma_pair(
-    w: Warp, a: Register | Address, b: Register, d: Address, descriptor: U32, extra: Register | Address,
+    w: Warp, a: Register | Address, b: Register, d: Address, form: Address, extra: Register | Address,
     adds: Pred,
 ) -> None:  # fmt: skip
     blocks = 1 if isinstance(extra, Address) else 0
-    product(w, TensorProduct("bytes", blocks, "pair"), a, b, d, descriptor, extra, adds)
+    product(w, TensorProduct("bytes", blocks, "pair"), a, b, d, form, extra, adds)
 
 
 @op("UTCIMMA", pipe="uniform", text=f"{PRODUCT}, {WHOLE}")
 def utcimma(
-    w: Warp, a: Register | Address, b: Register, d: Address, descriptor: U32, lanes: Register, adds: Pred
+    w: Warp, a: Register | Address, b: Register, d: Address, form: Address, lanes: Register, adds: Pred
 ) -> None:  # fmt: skip
     """kind::i8."""
-    product(w, TensorProduct("wholes"), a, b, d, descriptor, lanes, adds)
+    product(w, TensorProduct("wholes"), a, b, d, form, lanes, adds)
 
 
 @op("UTCIMMA.2CTA", pipe="uniform", text=f"{PRODUCT}, {WHOLE}, of a pair of blocks")
 def utcimma_pair(
-    w: Warp, a: Register | Address, b: Register, d: Address, descriptor: U32, lanes: Register, adds: Pred
+    w: Warp, a: Register | Address, b: Register, d: Address, form: Address, lanes: Register, adds: Pred
 ) -> None:  # fmt: skip
-    product(w, TensorProduct("wholes", layout="pair"), a, b, d, descriptor, lanes, adds)
+    product(w, TensorProduct("wholes", layout="pair"), a, b, d, form, lanes, adds)
 
 
 @op("UTCOMMA", pipe="uniform", text=f"{PRODUCT}, {SCALED}")
 def utcomma(
-    w: Warp, a: Register | Address, b: Register, d: Address, descriptor: U32, scales: Address, adds: Pred,
+    w: Warp, a: Register | Address, b: Register, d: Address, form: Address, scales: Address, adds: Pred,
     *, blocks: Literal["2X", "4X"] = "2X",
 ) -> None:  # fmt: skip
     """kind::mxf4 and mxf4nvf4."""
-    product(w, TensorProduct("nibbles", int(blocks[0])), a, b, d, descriptor, scales, adds)
+    product(w, TensorProduct("nibbles", int(blocks[0])), a, b, d, form, scales, adds)
 
 
 @op("UTCOMMA.2CTA", pipe="uniform", text=f"{PRODUCT}, {SCALED}, of a pair of blocks")
 def utcomma_pair(
-    w: Warp, a: Register | Address, b: Register, d: Address, descriptor: U32, scales: Address, adds: Pred,
+    w: Warp, a: Register | Address, b: Register, d: Address, form: Address, scales: Address, adds: Pred,
     *, blocks: Literal["2X", "4X"] = "2X",
 ) -> None:  # fmt: skip
-    product(w, TensorProduct("nibbles", int(blocks[0]), "pair"), a, b, d, descriptor, scales, adds)
+    product(w, TensorProduct("nibbles", int(blocks[0]), "pair"), a, b, d, form, scales, adds)
 
 
 # .ws, which keeps B for further products
 
 
 def stationary(
-    w: Warp, family: Family, a: Register | Address, b: Register, d: Address, descriptor: U32, adds: Pred
+    w: Warp, family: Family, a: Register | Address, b: Register, d: Address, form: Address, adds: Pred
 ) -> None:  # fmt: skip
-    product(w, TensorProduct(family, layout="stationary"), a, b, d, descriptor, Register("UR", -1), adds)
+    product(w, TensorProduct(family, layout="stationary"), a, b, d, form, Register("UR", -1), adds)
 
 
 @op("UTCHMMA.WS", pipe="uniform", text=f"{PRODUCT}, {HALVES}")
 def utchmma_ws(
-    w: Warp, a: Register | Address, b: Register, d: Address, descriptor: U32, adds: Pred
+    w: Warp, a: Register | Address, b: Register, d: Address, form: Address, adds: Pred
 ) -> None:  # fmt: skip
-    stationary(w, "halves", a, b, d, descriptor, adds)
+    stationary(w, "halves", a, b, d, form, adds)
 
 
 @op("UTCQMMA.WS", pipe="uniform", text=f"{PRODUCT}, {TINY}")
 def utcqmma_ws(
-    w: Warp, a: Register | Address, b: Register, d: Address, descriptor: U32, adds: Pred
+    w: Warp, a: Register | Address, b: Register, d: Address, form: Address, adds: Pred
 ) -> None:  # fmt: skip
-    stationary(w, "bytes", a, b, d, descriptor, adds)
+    stationary(w, "bytes", a, b, d, form, adds)
 
 
 @op("UTCIMMA.WS", pipe="uniform", text=f"{PRODUCT}, {WHOLE}")
 def utcimma_ws(
-    w: Warp, a: Register | Address, b: Register, d: Address, descriptor: U32, adds: Pred
+    w: Warp, a: Register | Address, b: Register, d: Address, form: Address, adds: Pred
 ) -> None:  # fmt: skip
-    stationary(w, "wholes", a, b, d, descriptor, adds)
+    stationary(w, "wholes", a, b, d, form, adds)
 
 
 # Copies from shared memory

@@ -74,7 +74,7 @@ TENSOR_PRODUCTS = frozenset(("UTCHMMA", "UTCQMMA", "UTCIMMA", "UTCOMMA"))
 """Of which the listing leaves out lanes and scales where there are none, after the instruction descriptor."""
 
 HELD = re.compile(r"[gi]desc\[(?P<register>UR(?:\d+|Z))\](?:\.\w+)*")  # suffixes, of a buffer, change no result
-METADATA_PLACE, LANES_PLACE = 3, 4  # the second without the first
+DESCRIPTOR_PLACE = 4
 
 MATRICES = re.compile(r"gdesc\[(?P<register>UR\d+)\](?P<suffix>(?:\.\w+)*)")
 
@@ -250,12 +250,12 @@ def _of_group_product(pieces: Sequence[str], operands: Sequence[Operand]) -> lis
 
 
 def _of_tensor_product(operands: Sequence[Operand], stationary: bool) -> list[Operand]:
-    """A, B, D, instruction descriptor, lanes or scales, predicate: without the place of a sparse A's metadata, which
-    the descriptor says whether there are."""
-    known = [*operands[:METADATA_PLACE], *operands[METADATA_PLACE + 1 :]]
-    follows = known[LANES_PLACE : LANES_PLACE + 1]
+    """A, B, D, the place of a sparse A's metadata, lanes or scales, predicate.  Left out: the instruction descriptor,
+    which is in the register after the place."""
+    known = [*operands[:DESCRIPTOR_PLACE], *operands[DESCRIPTOR_PLACE + 1 :]]
+    follows = known[DESCRIPTOR_PLACE : DESCRIPTOR_PLACE + 1]
     if not stationary and follows and isinstance(follows[0], Register) and follows[0].file == "UP":
-        known.insert(LANES_PLACE, Register("UR", -1))
+        known.insert(DESCRIPTOR_PLACE, Register("UR", -1))
     return known
 
 

@@ -149,6 +149,31 @@ def test_other_scaled_floats() -> None:
     scaled("mxf8f6f4", "e2m1", "ue8m0", 1)
 
 
+@pytest.mark.parametrize("kind", ["bf16", "s8", *(pytest.param(k, marks=pytest.mark.long) for k in ("tf32", "e4m3"))])
+def test_sparse_products(kind: str) -> None:
+    """Metadata as CUTLASS lays them out: a bit each element along K of bytes, in the row's lane; of others half a word
+    for each of two rows, and the second half of K 8 lanes further."""
+    form = {"bf16": "f16", "s8": "i8", "tf32": "tf32", "e4m3": "f8f6f4"}[kind]
+    rng = np.random.default_rng(6)
+    of, kept = (2, 1) if kind == "tf32" else (4, 2)
+    a, b = numbers(kind, 128, 1), np.hstack([numbers(kind, 64, seed) for seed in (2, 3)])
+    groups = a.shape[1] // kept
+    cells, whole = np.zeros((128, 512), np.uint32), np.zeros((128, b.shape[1]))
+    for row in range(128):
+        for group in range(groups):
+            places = np.sort(rng.permutation(of)[:kept])
+            whole[row, of * group + places] = a[row, kept * group : kept * (group + 1)]
+            names = (4, 14)[places[0]] if kind == "tf32" else int(places[0] | places[1] << 2)
+            if kind in ("s8", "e4m3"):
+                lane, bit = row, 4 * group
+            else:
+                lane, bit = row % 8 + group // 4 * 8 + row // 16 * 16, row // 8 % 2 * 16 + group % 4 * 4
+            cells[lane, SCALES_A + bit // 32] |= names << bit % 32
+    result = "s32" if kind == "s8" else "f32"
+    made = TensorLaunch(f"{form} sparse", a, b, (kind, kind), result=result, cells=cells, bits=1 << 2)
+    assert (values(made.run()[0], made) == whole @ b.T).all()
+
+
 def test_counts_and_notes() -> None:
     """They say that no GPU has confirmed them; no time is predicted."""
     _, run = launch("f16", ("f16", "f16")).run()
@@ -186,7 +211,7 @@ def test_infinite_and_undefined_sums() -> None:
 @pytest.mark.parametrize(
     ("how", "told"),
     [
-        ({"bits": 1 << 2}, r"tcgen05\.mma with an instruction descriptor of no product.*: 0x"),
+        ({"bits": 1 << 2 | 1}, r"tcgen05\.mma with an instruction descriptor of no product.*: 0x"),
         ({"kinds": ("f16", "bf16")}, r"tcgen05\.mma with an instruction descriptor of no product"),
         ({"columns": 40}, r"tcgen05\.mma with an instruction descriptor of no product"),
     ],

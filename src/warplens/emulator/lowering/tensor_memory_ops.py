@@ -15,7 +15,7 @@ from warplens.emulator.codegen.structured_builder import i32, i64
 from warplens.emulator.codegen.vector_types import I32, I64, LANES, vector
 from warplens.emulator.lowering.memory_ops import MemoryOps
 from warplens.emulator.state.structs import CLUSTER_BLOCKS, BlockState, ClusterState, FaultKind, WarpState, WorkerEnv
-from warplens.emulator.tensor_memory import tensor_cells, tensor_copies, tensor_multiply
+from warplens.emulator.tensor_memory import product_shape, tensor_cells, tensor_copies, tensor_multiply
 from warplens.emulator.tensor_memory.tensor_copies import CopyForm
 from warplens.emulator.tensor_memory.tensor_functions import SCRATCH, TensorFunction
 from warplens.isa.dsl.lanes import U32, Pred
@@ -31,8 +31,8 @@ SHAPES = {
     "16dp256bit": tensor_cells.BROAD, "16dp32bit_t0_t15": tensor_cells.FIRST_HALF,
     "16dp32bit_t16_t31": tensor_cells.SECOND_HALF,
 }  # fmt: skip
-FAMILIES = ("halves", "bytes", "wholes", "nibbles")  # in the order of tensor_multiply.py
-LAYOUTS = {"one": tensor_multiply.ONE, "stationary": tensor_multiply.STATIONARY, "pair": tensor_multiply.PAIR}
+FAMILIES = ("halves", "bytes", "wholes", "nibbles")  # in the order of product_shape.py
+LAYOUTS = {"one": product_shape.ONE, "stationary": product_shape.STATIONARY, "pair": product_shape.PAIR}
 COPIES = {
     "128dp256bit": CopyForm(128, 2, tensor_copies.IN_ORDER), "4dp256bit": CopyForm(4, 2, tensor_copies.OF_QUARTERS),
     "128dp128bit": CopyForm(128, 1, tensor_copies.IN_ORDER),
@@ -111,14 +111,13 @@ class TensorMemoryOps(MemoryOps):
         number = FAMILIES.index(form.family), isinstance(a, Address), form.blocks, LAYOUTS[form.layout], form.halvings
         with self.code.when(self.code.nonzero(self.c.active_mask)):
             left = self._place(a) if isinstance(a, Address) else self._wide(a.words)
-            word, scales_a, scales_b, *lanes = given.words
+            word, metadata, scales_a, scales_b, *lanes = given.words
             first = build.extract_element(self.e.splat(adds.node), i32(0))
             lanes += lanes[:4] if form.layout != "pair" else []
-            fields = [
-                left, self._wide(b.words), self._place(d), self._number(word), self._number(scales_a),
-                self._number(scales_b), *(self._wide(lanes[k : k + 2]) for k in (0, 2, 4, 6)), build.zext(first, I64),
-                build.zext(self._held(), I64), self._base,
-            ]  # fmt: skip
+            single = (self._number(word) for word in (word, metadata, scales_a, scales_b))
+            masks = (self._wide(lanes[k : k + 2]) for k in (0, 2, 4, 6))
+            state = (build.zext(first, I64), build.zext(self._held(), I64), self._base)
+            fields = [left, self._wide(b.words), self._place(d), *single, *masks, *state]
             blocks = (self.f.block, self._peer() if form.layout == "pair" else self.f.block)
             arrays = [value for block in blocks for value in (*self._cells(block), *self._shared(block))]
             given_to = [*(i64(int(n)) for n in number), *fields, *arrays, *self._scratch()]

@@ -11,16 +11,10 @@ from numpy.typing import NDArray
 
 from warplens.emulator.tensor_memory import tensor_cells, tensor_copies, tensor_multiply
 from warplens.emulator.tensor_memory.element_formats import POWERS, powers_of_two
+from warplens.emulator.tensor_memory.product_shape import K_MOST, N_MOST, ProductForm
 from warplens.emulator.tensor_memory.tensor_cells import COLUMNS, LANES, CellForm
 from warplens.emulator.tensor_memory.tensor_copies import CopyForm
-from warplens.emulator.tensor_memory.tensor_multiply import (
-    K_MOST,
-    N_MOST,
-    BlockMemory,
-    Given,
-    ProductForm,
-    Scratch,
-)
+from warplens.emulator.tensor_memory.tensor_multiply import BlockMemory, Given, Scratch
 
 TENSOR_BYTES = 4 * LANES * COLUMNS
 OF_A, OF_B = (LANES, K_MOST), (K_MOST, N_MOST)
@@ -49,7 +43,7 @@ def tensor_functions() -> tuple[int, ...]:
     doubles = [np.zeros((1,) * len(extents)) for extents in SCRATCH]
     shared = np.zeros(1, np.uint8)
     block = BlockMemory(cells, shared)
-    product = ProductForm(*[0] * 5), Given(*[0] * 13), block, block, Scratch(*doubles)
+    product = ProductForm(*[0] * 5), Given(*[0] * 14), block, block, Scratch(*doubles)
     made = {
         TensorFunction.ALLOCATE: tensor_cells.allocate.address(cells, 0, 0),
         TensorFunction.LOAD: tensor_cells.load.address(*access),

@@ -15,33 +15,31 @@ from numpy.typing import NDArray
 from warplens.emulator.tensor_memory import element_formats as formats
 from warplens.emulator.tensor_memory.element_formats import MIDDLE, NOWHERE, decoded, element_format, half, single
 from warplens.emulator.tensor_memory.operand_matrix import Shared, element, operand_matrix
+from warplens.emulator.tensor_memory.product_shape import (
+    IN_F16,
+    IN_F32,
+    IN_S32,
+    K_MOST,
+    NIBBLES,
+    ONE,
+    PAIR,
+    WHOLES,
+    ProductForm,
+    ProductShape,
+    chunk_elements,
+    part_lane,
+    parts_of,
+    shape_of,
+)
+from warplens.emulator.tensor_memory.sparse_metadata import place_of
 from warplens.emulator.tensor_memory.tensor_cells import DONE, LANES, QUARTER, Cells, wrong_columns
 from warplens.simc import bits_float, compiled
 
 PLACES = 25
+ABSENT = 2 * NOWHERE  # the exponent of what a sparse A leaves out
 LEAST = -900  # the least exponent that a sum is cut off by
 OUTSIDE, NO_FORM, WRONG_LANE = 16, 17, 18  # what is wrong, beyond tensor_cells: a matrix, the descriptor, D's lane
-HALVES, BYTES, WHOLES, NIBBLES = range(4)  # families of the opcode: F16, BF16 and TF32; 8 to 4 bits; S8; scaled 4 bits
-ONE, STATIONARY, PAIR = range(3)  # layouts of D: of cta_group::1, of .ws, of cta_group::2
-IN_F16, IN_F32, IN_S32 = range(3)  # formats of D
-K_MOST, N_MOST = 64, 256
 Doubles = NDArray[np.float64]
-
-
-class ProductForm(NamedTuple):
-    """Product form: what the opcode says.
-
-    family   of the elements;  from_cells: A is in tensor memory
-    blocks   scales of a row of A, and of a column of B, by each of which as many products are multiplied; 0 without
-    layout   of D
-    halvings of the addends (scale-input-d)
-    """
-
-    family: int
-    from_cells: int
-    blocks: int
-    layout: int
-    halvings: int
 
 
 class Given(NamedTuple):
@@ -51,6 +49,7 @@ class Given(NamedTuple):
     b: int
     d: int
     descriptor: int
+    metadata: int
     scales_a: int
     scales_b: int
     low_lanes: int
@@ -89,68 +88,6 @@ class Scratch(NamedTuple):
     plain: Doubles
 
 
-class Shape(NamedTuple):
-    """Rows of a block, columns and depth, formats of A, B and D."""
-
-    rows: int
-    columns: int
-    depth: int
-    a: int
-    b: int
-    d: int
-
-
-@compiled
-def operand_format(family: int, code: int) -> int:
-    if family == HALVES:
-        return code if code <= formats.TF32 else formats.NO_FORMAT
-    if family == BYTES:
-        if code <= 1:
-            return formats.E4M3 + code
-        return formats.E2M3 + code - 3 if 3 <= code <= 5 else formats.NO_FORMAT
-    if family == WHOLES:
-        return formats.U8 + code if code <= 1 else formats.NO_FORMAT
-    return formats.E2M1 if code == 1 else formats.NO_FORMAT
-
-
-@compiled
-def shape_of(form: ProductForm, word: int) -> Shape:
-    """By the instruction descriptor; 0 rows if it is none that is executed."""
-    none = Shape(0, 0, 0, 0, 0, 0)
-    a, b = operand_format(form.family, word >> 7 & 7), operand_format(form.family, word >> 10 & 7)
-    scaled = form.blocks > 0
-    d = IN_F32 if scaled else word >> 4 & 3
-    rows, columns = (word >> 24 & 31) * 16, (word >> 17 & 63) * 8
-    if a < 0 or b < 0 or word >> 2 & 1:
-        return none
-    if form.family == HALVES and (a != b or (a != formats.F16 and d == IN_F16)):
-        return none
-    if (d == IN_S32) != (form.family == WHOLES) or d > IN_S32:
-        return none
-    if columns < 8 or columns > N_MOST or (columns % 16 and rows > 64):
-        return none
-    if form.layout == PAIR:
-        rows = rows // 2
-    if form.blocks and (rows != LANES or form.layout == STATIONARY):
-        return none
-    narrow = rows == 32 and form.layout == STATIONARY
-    if rows != 64 and rows != LANES and not narrow:
-        return none
-    bits = element_format(a).bits
-    depth = 64 if form.family == NIBBLES else 32 if bits < 16 else 256 // bits
-    if form.from_cells and (bits < 8 or (form.layout == STATIONARY and rows < LANES)):
-        return none
-    if form.family == BYTES and ((bits < 8 and word >> 15 & 1) or (element_format(b).bits < 8 and word >> 16 & 1)):
-        return none
-    return Shape(rows, columns, depth, a, b, d)
-
-
-@compiled
-def chunk_elements(form: ProductForm, bits: int) -> int:
-    """Elements of 16 bytes: 16 also of 6 and 4 bits beside 8-bit floats, with what is left of the 16 bytes unused."""
-    return 16 if form.family == BYTES else 128 // bits
-
-
 @compiled
 def scale_of(
     powers: Doubles, cells: Cells, form: ProductForm, address: int, selector: int, number: int, row: int, k: int
@@ -164,7 +101,7 @@ def scale_of(
 
 @compiled
 def take_a(
-    form: ProductForm, given: Given, shape: Shape, block: BlockMemory, scratch: Scratch
+    form: ProductForm, given: Given, shape: ProductShape, block: BlockMemory, scratch: Scratch
 ) -> tuple[int, int]:  # fmt: skip
     """Values and exponents of A, to a[row, k] and a_exponents[row, k]."""
     layout, matrix, word = element_format(shape.a), operand_matrix(given.a), given.descriptor
@@ -172,6 +109,8 @@ def take_a(
     each, cells = chunk_elements(form, layout.bits), block.cells
     for row in range(shape.rows):
         for k in range(shape.depth):
+            scratch.a[row, k], scratch.a_exponents[row, k] = 0.0, float(ABSENT)
+        for k in range(shape.kept):
             bits, address = 0, 0
             if form.from_cells:
                 bit = k * layout.bits
@@ -186,15 +125,17 @@ def take_a(
             if form.blocks:
                 scale, place = scale_of(scratch.powers, cells, form, given.scales_a, word >> 29 & 3, number, row, k)
                 value, exponent = value * scale, exponent + place
-            scratch.a[row, k] = -value if word >> 13 & 1 else value
-            scratch.a_exponents[row, k] = exponent
+            to = k if shape.kept == shape.depth else place_of(cells, given.metadata, layout.bits, row, k)
+            scratch.a[row, to] = -value if word >> 13 & 1 else value
+            scratch.a_exponents[row, to] = float(exponent)
     return DONE, 0
 
 
 @compiled
 def take_b(
-    form: ProductForm, given: Given, shape: Shape, cells: Cells, shared: Shared, scratch: Scratch, first: int, last: int
-) -> tuple[int, int]:
+    form: ProductForm, given: Given, shape: ProductShape, cells: Cells, shared: Shared, scratch: Scratch, first: int,
+    last: int,
+) -> tuple[int, int]:  # fmt: skip
     """Values and exponents of B's columns from `first` to before `last`, which are the first of this block's shared
     memory, to b[k, column] and b_exponents[k, column]."""
     layout, matrix, word = element_format(shape.b), operand_matrix(given.b), given.descriptor
@@ -210,26 +151,12 @@ def take_b(
                 scale, place = scale_of(scratch.powers, cells, form, given.scales_b, word >> 4 & 3, number, column, k)
                 value, exponent = value * scale, exponent + place
             scratch.b[k, column] = -value if word >> 14 & 1 else value
-            scratch.b_exponents[k, column] = exponent
+            scratch.b_exponents[k, column] = float(exponent)
     return DONE, 0
 
 
 @compiled
-def part_lane(layout: int, shape: Shape, row: int, part: int) -> int:
-    """The lane of a part of a row of D; there are several where columns lie side by side in the lanes."""
-    if layout == ONE and shape.rows < LANES:
-        return row % 16 + row // 16 * QUARTER
-    return row + part * shape.rows
-
-
-@compiled
-def parts_of(layout: int, shape: Shape) -> int:
-    """The parts of a row of D."""
-    return 1 if layout == ONE else LANES // shape.rows
-
-
-@compiled
-def addend(form: ProductForm, shape: Shape, powers: Doubles, word: int) -> tuple[float, int]:
+def addend(form: ProductForm, shape: ProductShape, powers: Doubles, word: int) -> tuple[float, int]:
     """Of D, and its exponent."""
     if shape.d == IN_S32:
         return float(word - (1 << 32) if word >> 31 else word), 0
@@ -243,7 +170,7 @@ def addend(form: ProductForm, shape: Shape, powers: Doubles, word: int) -> tuple
 
 
 @compiled
-def result(shape: Shape, powers: Doubles, saturates: int, value: float) -> int:
+def result(shape: ProductShape, powers: Doubles, saturates: int, value: float) -> int:
     """The word of D, of halves or whole numbers."""
     if shape.d == IN_F16:
         return int(half(powers, value))
@@ -253,7 +180,7 @@ def result(shape: Shape, powers: Doubles, saturates: int, value: float) -> int:
 
 @compiled
 def begin_part(
-    form: ProductForm, shape: Shape, cells: Cells, scratch: Scratch, lane: int, first: int, start: int, adds: int
+    form: ProductForm, shape: ProductShape, cells: Cells, scratch: Scratch, lane: int, first: int, start: int, adds: int
 ) -> None:  # fmt: skip
     """Addends of the columns from `start` on, which a lane has from column `first` on, to `plain` and `tops`."""
     share = shape.columns // parts_of(form.layout, shape)
@@ -267,7 +194,7 @@ def begin_part(
 
 @compiled
 def end_part(
-    form: ProductForm, given: Given, shape: Shape, cells: Cells, scratch: Scratch, lane: int, start: int
+    form: ProductForm, given: Given, shape: ProductShape, cells: Cells, scratch: Scratch, lane: int, start: int
 ) -> None:  # fmt: skip
     """Sums of the columns from `start` on, to a lane."""
     first, share = given.d & 0xFFFF, shape.columns // parts_of(form.layout, shape)
@@ -282,7 +209,7 @@ def end_part(
 
 @compiled
 def sum_rows(
-    form: ProductForm, given: Given, shape: Shape, cells: Cells, scratch: Scratch, peer: int
+    form: ProductForm, given: Given, shape: ProductShape, cells: Cells, scratch: Scratch, peer: int
 ) -> None:  # fmt: skip
     """All rows of a block: sums of products and addends, to D."""
     parts, top = parts_of(form.layout, shape), given.d >> 16 & 16
@@ -309,7 +236,7 @@ def sum_rows(
 
 
 @compiled
-def cut_row(shape: Shape, scratch: Scratch, row: int) -> None:
+def cut_row(shape: ProductShape, scratch: Scratch, row: int) -> None:
     """The sums of a row of floats, from addends in `plain` and their exponents in `tops`, to `plain`."""
     for k in range(shape.depth):
         exponent = scratch.a_exponents[row, k]
@@ -321,6 +248,8 @@ def cut_row(shape: Shape, scratch: Scratch, row: int) -> None:
         scratch.totals[column] = np.trunc(scratch.plain[column] * scratch.scales[column])
     for k in range(shape.depth):
         x = scratch.a[row, k]
+        if scratch.a_exponents[row, k] == ABSENT:  # not even an infinite factor makes a NaN of it
+            continue
         for column in range(shape.columns):
             product = x * scratch.b[k, column]
             scratch.totals[column] = scratch.totals[column] + np.trunc(product * scratch.scales[column])
@@ -333,7 +262,7 @@ def cut_row(shape: Shape, scratch: Scratch, row: int) -> None:
 
 
 @compiled
-def wrong_product(form: ProductForm, given: Given, shape: Shape) -> tuple[int, int]:
+def wrong_product(form: ProductForm, given: Given, shape: ProductShape) -> tuple[int, int]:
     """What is wrong with what lies in tensor memory."""
     lane = given.d >> 16 & 0xFFFF
     if lane != 0 and (lane != 16 or shape.rows != 64 or form.layout != ONE):
@@ -342,7 +271,10 @@ def wrong_product(form: ProductForm, given: Given, shape: Shape) -> tuple[int, i
     if wrong:
         return wrong, place
     if form.from_cells:
-        wrong, place = wrong_columns(given.a & 0xFFFF, shape.depth * element_format(shape.a).bits // 32, given.held)
+        wrong, place = wrong_columns(given.a & 0xFFFF, shape.kept * element_format(shape.a).bits // 32, given.held)
+    if shape.kept < shape.depth and not wrong:
+        count = 1 if element_format(shape.a).bits > 8 else 2
+        wrong, place = wrong_columns(given.metadata & 0xFFFF, count, given.held)
     if form.blocks and not wrong:
         wrong, place = wrong_columns(given.scales_a & 0xFFFF, (shape.rows + 31) // 32, given.held)
     if form.blocks and not wrong:
@@ -368,8 +300,8 @@ def multiply(form: ProductForm, given: Given, own: BlockMemory, peer: BlockMemor
 
 @compiled
 def of_block(
-    form: ProductForm, given: Given, shape: Shape, block: BlockMemory, first: Shared, second: Shared, scratch: Scratch,
-    peer: int,
+    form: ProductForm, given: Given, shape: ProductShape, block: BlockMemory, first: Shared, second: Shared,
+    scratch: Scratch, peer: int,
 ) -> tuple[int, int]:  # fmt: skip
     """The rows of one block; `first` and `second`: where the halves of B lie, of one block all of it in `first`."""
     own = shape.columns // 2 if form.layout == PAIR else shape.columns

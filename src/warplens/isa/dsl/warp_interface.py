@@ -251,7 +251,7 @@ class Warp(Protocol):
         self, form: TensorProduct, a: Data | Address, b: Data, d: Address, given: Data, adds: Pred
     ) -> None:  # fmt: skip
         """d = a b, plus d if `adds`.  Matrices in shared memory have two words.  given: the instruction descriptor,
-        where the scales of A and of B lie, and four words of lanes that are left, of a pair eight."""
+        where the metadata of A and the scales of both lie, and four words of lanes that are left, of a pair eight."""
 
     def copy_to_tensor(self, form: TensorMemoryCopy, to: Address, source: Data) -> None:
         """The rows of the matrix in shared memory that two words describe."""
