@@ -18,6 +18,7 @@ from warplens.emulator.state.structs import CLUSTER_BLOCKS, BlockState, ClusterS
 from warplens.emulator.tensor_memory import product_shape, tensor_cells, tensor_copies, tensor_multiply
 from warplens.emulator.tensor_memory.tensor_copies import CopyForm
 from warplens.emulator.tensor_memory.tensor_functions import SCRATCH, TensorFunction
+from warplens.emulator.warpgroup.matrix_descriptor import ROW_BYTES, ROWS, MatrixDescriptor
 from warplens.isa.dsl.lanes import U32, Pred
 from warplens.isa.dsl.operation_records import TensorAccess, TensorMemoryCopy, TensorProduct
 from warplens.isa.dsl.warp_interface import Data
@@ -40,6 +41,8 @@ COPIES = {
     "2x64dp128bit_lw01_lw23": CopyForm(64, 1, tensor_copies.PAIRS),
     "4x32dp128bit": CopyForm(32, 1, tensor_copies.EVERY_QUARTER),
 }  # fmt: skip
+TF32 = 2  # of the formats of an instruction descriptor
+BROAD_CHUNKS = 1 << 29  # of a matrix descriptor's high word: 32 bytes are swizzled as one
 NO_PEER = 32  # what is wrong, beyond the functions
 FAULTS = {
     tensor_cells.NOT_ALLOCATED: FaultKind.TENSOR_COLUMN, tensor_cells.BEYOND: FaultKind.TENSOR_RANGE,
@@ -110,6 +113,8 @@ class TensorMemoryOps(MemoryOps):
         build = self.b
         number = FAMILIES.index(form.family), isinstance(a, Address), form.blocks, LAYOUTS[form.layout], form.halvings
         with self.code.when(self.code.nonzero(self.c.active_mask)):
+            if self.f.t.watch.init or self.f.t.watch.races:
+                self._check_reads(form, a, b, self.c.first(given.words[0]).node)
             left = self._place(a) if isinstance(a, Address) else self._wide(a.words)
             word, metadata, scales_a, scales_b, *lanes = given.words
             first = build.extract_element(self.e.splat(adds.node), i32(0))
@@ -123,6 +128,50 @@ class TensorMemoryOps(MemoryOps):
             given_to = [*(i64(int(n)) for n in number), *fields, *arrays, *self._scratch()]
             wrong, place = self._call(TensorFunction.MULTIPLY, given_to, 2)
             self._fault(wrong, build.trunc(place, I32))
+
+    def _check_reads(self, form: TensorProduct, a: Data | Address, b: Data, word: llvm.Value) -> None:
+        """Checks what is read of shared memory: all of A, if it is there, and of B."""
+        build = self.b
+
+        def field(place: int, bits: int) -> llvm.Value:
+            return build.and_(build.lshr(word, i32(place)), i32((1 << bits) - 1))
+
+        single = build.icmp_signed("==", field(7, 3), i32(TF32))
+        halves = form.family == "halves"
+        size, steps = (build.select(single, i32(4), i32(2)), build.select(single, i32(1), i32(2))) if halves else (
+            i32(1), i32(4),
+        )  # fmt: skip
+        if not isinstance(a, Address):
+            rows = build.shl(field(24, 5), i32(4))
+            self._check_matrix(a, rows, self.code.nonzero(field(15, 1)), size, steps)
+        twice = build.shl(steps, field(2, 1))  # along K where A is sparse
+        self._check_matrix(b, build.shl(field(17, 6), i32(3)), self.code.nonzero(field(16, 1)), size, twice)
+
+    def _check_matrix(
+        self, given: Data, rows: llvm.Value, transposed: llvm.Value, size: llvm.Value, steps: llvm.Value
+    ) -> None:  # fmt: skip
+        """rows: of A, or columns of B;  size: bytes of an element;  steps: of 8 elements along K."""
+        code, build = self.code, self.b
+        low, high = (self.c.first(word).node for word in given.words)
+        known = build.icmp_signed("==", build.and_(high, i32(BROAD_CHUNKS)), i32(0))
+        chunks = build.lshr(build.mul(steps, build.mul(size, i32(8))), i32(4))
+        with code.when(build.and_(known, build.not_(transposed))):
+            matrix = MatrixDescriptor(code, low, high, False)
+            code.each(build.lshr(rows, i32(3)), lambda group: self._check_group(matrix, group, chunks, 4))
+        with code.when(build.and_(known, transposed)):
+            turned = MatrixDescriptor(code, low, high, True)
+            groups = build.lshr(build.mul(rows, size), i32(4))
+            code.each(groups, lambda group: self._check_group(turned, group, steps, 8))
+
+    def _check_group(self, matrix: MatrixDescriptor, group: llvm.Value, count: llvm.Value, most: int) -> None:
+        """Checks `count` core matrices along K, of 8 times 16 bytes each."""
+        for chunk in range(most):
+            with self.code.when(self.b.icmp_signed("<", i32(chunk), count)):
+                addresses = self.e.splat(i32(0))
+                for lane, row in enumerate(matrix.rows(group, chunk)):
+                    addresses = self.b.insert_element(addresses, row, i32(lane))
+                site = self._site(i32((1 << ROWS) - 1))
+                self.f.t.watch.access(site, "shared", addresses, ROW_BYTES, "load")
 
     def copy_to_tensor(self, form: TensorMemoryCopy, to: Address, source: Data) -> None:
         if not self.f.t.watch.moves("shared"):
