@@ -181,6 +181,7 @@ def test_counts_and_notes() -> None:
     found = [run.metrics[f"sm__inst_executed_pipe_{name}.sum"] for name in names]
     assert [metric.value for metric in found] == [1, 1, 0, 4 * 64 + 4 * 32]
     assert {metric.provenance for metric in found} == {"modelled"}
+    assert any(note.startswith("unproven: tcgen05") for note in run.subject.notes)
     with pytest.raises(wl.Unpredictable, match="no GPU that has tensor memory"):
         run.predict("b200")
 
