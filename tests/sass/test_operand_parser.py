@@ -170,7 +170,9 @@ def test_halves_high_first():
         ("-|c[0x0][0x8]|", Constant(0, 8, negate=True, absolute=True)),
         ("c[0x0][0x8].H1_H1", Constant(0, 8, part="H1_H1")),
         ("SR_CTAID.X", Special("SR_CTAID.X")),
-        ("gdesc[UR4]", Special("gdesc[UR4]")),
+        ("gdesc[UR4].A_KEEP", Register("UR", 4)),
+        ("tmem[UR5+0x20]", Address(None, Register("UR", 5), 32)),
+        ("frob[UR4]", Special("frob[UR4]")),
     ],
 )
 def test_operand(text, expected):
@@ -196,6 +198,21 @@ def test_operand(text, expected):
 )
 def test_address(opcode, text, expected):
     assert one(opcode, text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "follows"),
+    [
+        ("gdesc[UR6],gdesc[UR8],tmem[UR4],tmem[UR4],idesc[UR5],UP0", Register("UR", -1)),
+        ("gdesc[UR6],gdesc[UR8],tmem[UR4],tmem[UR4],idesc[UR5],UR8,UP0", Register("UR", 8)),
+        ("gdesc[UR6],gdesc[UR8],tmem[UR4],tmem[UR4],idesc[UR5],tmem[UR8],UP0", Address(None, Register("UR", 8), 0)),
+    ],
+)
+def test_products_in_tensor_memory(text, follows):
+    """Without the instruction descriptor, which is in the register after that of the metadata's place."""
+    at = Address(None, Register("UR", 4), 0)
+    known = parse_operands("UTCQMMA", text, 0, 0, {})
+    assert known == (Register("UR", 6), Register("UR", 8), at, at, follows, Register("UP", 0))
 
 
 def test_a_set_of_scoreboards_is_one_operand():

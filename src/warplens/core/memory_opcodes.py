@@ -50,6 +50,8 @@ MBARRIERS = frozenset({"SYNCS", "ARRIVES"})  # barriers in shared memory (mbarri
 # isa/bulk_copy.py: copies of a warp, and asynchronous stores to the blocks of a cluster; counted by themselves.
 BULK = frozenset({"UBLKCP", "UBLKRED", "UTMALDG", "UTMASTG", "UTMAREDG"})
 TO_CLUSTER = frozenset({"STAS", "REDAS"})
+# isa/tensor_memory.py and tensor_product.py: what accesses the tensor memory of sm_100.
+TENSOR_MEMORY = frozenset({"LDTM", "STTM", "UTCHMMA", "UTCQMMA", "UTCIMMA", "UTCOMMA", "UTCCP", "UTCSHIFT"})
 EVERY_SPACE: tuple[MemorySpace, ...] = ("global", "local", "shared", "generic", "constant", "texture", "surface")
 EVERY_ACTION: tuple[Action, ...] = ("load", "store", "atomic", "reduction", "copy")
 IN_GLOBAL_MEMORY = frozenset({"texture", "surface"})  # spaces whose content is global memory

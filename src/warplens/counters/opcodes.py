@@ -78,11 +78,13 @@ CATEGORIES: dict[str, frozenset[str]] = {
         "half precision": "HADD2 HMUL2 HFMA2 HMNMX2 HSETP2 HSET2",
         "special function": "MUFU",
         "conversion": "F2F F2FP F2I I2F I2FP FRND I2IP UF2I UI2FP",
-        "tensor": "HMMA IMMA DMMA BMMA QMMA OMMA HGMMA IGMMA QGMMA BGMMA UTCHMMA UTCQMMA UTCOMMA MOVM",
+        "tensor": "HMMA IMMA DMMA BMMA QMMA OMMA HGMMA IGMMA QGMMA BGMMA UTCHMMA UTCQMMA UTCIMMA UTCOMMA UTCCP "
+        "UTCSHIFT LDTM STTM MOVM",
         "move and select": "MOV SEL FSEL S2R CS2R P2R R2P LEPC B2R",
         "across lanes": "SHFL VOTE VOTEU MATCH REDUX CREDUX ELECT R2UR",
         "control": " ".join(sorted(BRANCHES)) + " BSSY BMOV NOP PREEXIT ACQBULK PMTRIG",
-        "synchronisation": "WARPGROUP USETMAXREG BAR MEMBAR FENCE DEPBAR ERRBAR CGAERRBAR UCGABAR_ARV UCGABAR_WAIT",
+        "synchronisation": "UTCBAR UTCATOMSWS UVIRTCOUNT WARPGROUP USETMAXREG BAR MEMBAR FENCE DEPBAR ERRBAR CGAERRBAR "
+        "UCGABAR_ARV UCGABAR_WAIT",
     }.items()
 }
 """The instruction mix, in the order of the report; an opcode is in one category only."""

@@ -74,7 +74,7 @@ def elect(w: Warp, p: Pred) -> tuple[U32, Pred]:
     return lowest, w.lane.eq(lowest)
 
 
-@op("R2UR", pipe="alu", text="{to} = {a}, which is the same in all lanes")
+@op("R2UR", pipe="alu", ignores="BROADCAST", text="{to} = {a}, which is the same in all lanes")
 def r2ur(w: Warp, a: U32) -> tuple[U32, Pred]:
     """The predicate, before BRA.DIV and BRA.CONV: which lanes differ from the first (by the lanes that an H200 counts
     as on in BRA.DIV, 2026-11-21)."""

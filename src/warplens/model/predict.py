@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from warplens.core.counts import Trace
+from warplens.core.memory_opcodes import TENSOR_MEMORY
 from warplens.core.program import Program
 from warplens.counters.occupancy import Occupancy, waves
-from warplens.errors import UsageError
+from warplens.errors import Unpredictable, UsageError
 from warplens.machine import Machine
 from warplens.model.grid.buffer_footprints import Buffers, RecordedGrid
 from warplens.model.grid.inter_block_sync import inter_block_sync
@@ -49,7 +50,7 @@ def predict(
     recorded   runs blocks by number and returns the traces of their warps
     what_if    of WHAT_IF: causes to remove
     Raises UsageError if not even one block fits, or for an unknown what_if; Unpredictable where warps wait for each
-    other in a way that the model does not support, or blocks are too long to be recorded.
+    other in a way that the model does not support, blocks are too long to be recorded, or there is tensor memory.
     """
     return launch_model(program, trace, machine, occupancy, buffers, recorded, what_if).prediction()
 
@@ -103,6 +104,8 @@ def prediction_request(
     for name in what_if:
         if name not in WHAT_IF:
             raise UsageError(f"what_if={name!r}: there are {', '.join(WHAT_IF)}")
+    if any(instruction.base in TENSOR_MEMORY for instruction in program.instructions):
+        raise Unpredictable("no GPU that has tensor memory (tcgen05) was measured: measure it on a GPU")
     waves(machine, occupancy, trace.launch.blocks)
     machine = with_sm_clock(program, trace, machine)
     if "full_occupancy" in what_if:

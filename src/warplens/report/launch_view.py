@@ -12,6 +12,7 @@ from warplens.core.counts import Trace
 from warplens.core.cubin import Kernel, SourceLine
 from warplens.core.hazard import Check
 from warplens.core.launch import Launch
+from warplens.core.memory_opcodes import TENSOR_MEMORY
 from warplens.core.metric import Metric, Provenance
 from warplens.core.program import Constant, Program, Special
 from warplens.counters.idioms import DefUse, Idiom, idioms_in
@@ -164,7 +165,8 @@ class LaunchView:
     @property
     def notes(self) -> list[str]:
         """What a reader must know of the numbers."""
-        return [note for note in (self.part, self.foreign, self.timed, self.dependent, self.driven) if note]
+        known = self.part, self.foreign, self.unproven, self.timed, self.dependent, self.driven
+        return [note for note in known if note]
 
     @property
     def part(self) -> str:
@@ -172,6 +174,13 @@ class LaunchView:
         if not self.trace.sampled:
             return ""
         return f"{self.trace.blocks_run:,} of {self.launch.blocks:,} blocks were run; counts are scaled"
+
+    @property
+    def unproven(self) -> str:
+        """A remark if the kernel uses what no GPU has confirmed, else ""."""
+        if not any(i.base in TENSOR_MEMORY for i in self.program.instructions):
+            return ""
+        return "unproven: tcgen05 is executed as the PTX ISA says; no GPU has confirmed its results and its counts"
 
     @property
     def timed(self) -> str:

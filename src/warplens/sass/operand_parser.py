@@ -37,7 +37,7 @@ CONSTANT = re.compile(
     r"(?P<sign>[-~!]?)(?P<bar>\|?)c\[(?P<bank>0x[0-9a-f]+)\]\[(?P<inside>[^\]]+)\]\|?(?P<suffix>(?:\.\w+)*)"
 )
 MISPLACED = re.compile(r"(\w)desc,\[")  # so nvdisasm prints it for sm_80 after a load with a cache policy
-ADDRESS = re.compile(r"(?:desc\[\w+\])?\[(?P<inside>[^\]]+)\]")
+ADDRESS = re.compile(r"(?:desc\[\w+\]|tmem)?\[(?P<inside>[^\]]+)\]")
 POLICY = re.compile(r"desc\[UR\d+\]")  # how the caches treat a bulk copy
 TERM = re.compile(rf"(?P<register>U?R(?:\d+|Z))(?P<suffix>(?:\.\w+)*)|(?P<number>{NUMBER})")
 DESCRIPTOR = re.compile(r"(?<=\])(?=\[)")
@@ -57,6 +57,9 @@ SCALE = re.compile(r"X(\d+)")
 KEEPS = frozenset(("R2UR.OR",))
 """What they write first is also read, which the listing leaves out: it is repeated at the end."""
 
+KEEPERS = frozenset(("LDTM",))
+"""Likewise, with any modifiers."""
+
 HANDLES = opcodes(("texture", "surface"), EVERY_ACTION) | {"TXQ"}
 """Textures and surfaces: up to sm_90 the handle's uniform register is printed with an offset, which is 0; coordinates
 on a surface are printed like an address, and are the first of several registers."""
@@ -66,6 +69,12 @@ GROUP_PRODUCTS = ("HGMMA", "IGMMA", "QGMMA", "BGMMA")
 predicate is left out if it is true."""
 
 COMMIT = "gsb0"  # the group that a product, and those before, become one of
+
+TENSOR_PRODUCTS = frozenset(("UTCHMMA", "UTCQMMA", "UTCIMMA", "UTCOMMA"))
+"""Of which the listing leaves out lanes and scales where there are none, after the instruction descriptor."""
+
+HELD = re.compile(r"[gi]desc\[(?P<register>UR(?:\d+|Z))\](?:\.\w+)*")  # suffixes, of a buffer, change no result
+DESCRIPTOR_PLACE = 4
 
 MATRICES = re.compile(r"gdesc\[(?P<register>UR\d+)\](?P<suffix>(?:\.\w+)*)")
 
@@ -94,9 +103,11 @@ def parse_operands(
         operands = [_pair(operand) if isinstance(operand, Address) else operand for operand in operands]
     if base in HANDLES:
         operands = _without_offset([_coordinates(operand) for operand in operands])
+    if base in TENSOR_PRODUCTS:
+        operands = _of_tensor_product(operands, "WS" in modifiers)
     if base in GROUP_PRODUCTS:
         operands = _of_group_product(pieces, operands)
-    if opcode in KEEPS:
+    if opcode in KEEPS or base in KEEPERS:
         operands.append(operands[0])
     return tuple(_with_float_bits(operands, encoding))
 
@@ -144,6 +155,8 @@ def _two_addresses(piece: str) -> list[str]:
 @lru_cache(maxsize=1 << 14)
 def _operand(text: str) -> Operand:
     if register := parse_register(text):
+        return register
+    if (match := HELD.fullmatch(text)) and (register := parse_register(match["register"])):
         return register
     if INTEGER.fullmatch(text):
         return Immediate(int(text, 16))
@@ -234,6 +247,16 @@ def _of_group_product(pieces: Sequence[str], operands: Sequence[Operand]) -> lis
     if Special(COMMIT) in operands and isinstance(scale, Register):
         rest[1] = replace(scale, part=COMMIT)
     return [operands[0], operands[1] if place == 2 else left, right, *rest]
+
+
+def _of_tensor_product(operands: Sequence[Operand], stationary: bool) -> list[Operand]:
+    """A, B, D, the place of a sparse A's metadata, lanes or scales, predicate.  Left out: the instruction descriptor,
+    which is in the register after the place."""
+    known = [*operands[:DESCRIPTOR_PLACE], *operands[DESCRIPTOR_PLACE + 1 :]]
+    follows = known[DESCRIPTOR_PLACE : DESCRIPTOR_PLACE + 1]
+    if not stationary and follows and isinstance(follows[0], Register) and follows[0].file == "UP":
+        known.insert(DESCRIPTOR_PLACE, Register("UR", -1))
+    return known
 
 
 def _place(base: str, text: str, operand: Operand, offset: int, functions: Mapping[str, int]) -> Operand:

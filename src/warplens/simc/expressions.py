@@ -27,7 +27,10 @@ from warplens.simc.typed_values import (
 )
 
 SIGNS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
-MATHEMATICS = {"ceil": "llvm.ceil.f64", "floor": "llvm.floor.f64", "log": "llvm.log.f64", "sqrt": "llvm.sqrt.f64"}
+MATHEMATICS = {
+    "ceil": "llvm.ceil.f64", "floor": "llvm.floor.f64", "log": "llvm.log.f64", "sqrt": "llvm.sqrt.f64",
+    "trunc": "llvm.trunc.f64",
+}  # fmt: skip
 SINGLE, WORD = ir.FloatType(), ir.IntType(32)
 WHOLE = {np.uint8: 8, np.uint16: 16, np.uint32: 32}
 

@@ -12,7 +12,7 @@ from warplens.emulator.analysis.liveness import Name
 from warplens.emulator.analysis.predicate_file import PredicateFile
 from warplens.emulator.analysis.register_file import Form, RegisterFile
 from warplens.isa.dsl.lanes import U32, U64, Lanes, Pred
-from warplens.isa.dsl.operation_records import GroupProduct, SurfaceAccess, TextureFetch
+from warplens.isa.dsl.operation_records import GroupProduct, SurfaceAccess, TensorAccess, TextureFetch
 from warplens.isa.dsl.warp_interface import AtomicOperation, Data
 
 TILE = {"SR_TID.X": (1, 0), "SR_TID.Y": (0, 1), "SR_TID.Z": (0, 0)}
@@ -189,6 +189,32 @@ class AbstractWarp(PredicateFile):
 
     def group_product(self, form: GroupProduct, a: Data, b: Data, addends: Data, metadata: U32, scale: Pred) -> Data:
         return self._varying(form.words)
+
+    def allocate_tensor(self, slots: U32, pair: bool = False) -> tuple[Pred, U32]:
+        return Pred(self.e, UniformValue()), self._uniform()
+
+    def keep_tensor(self, mask: U32) -> U32:
+        return self._uniform()
+
+    def tensor_load(self, access: TensorAccess, at: Address, old: Data) -> Data:
+        self.address(at)
+        return self._varying(access.words)
+
+    def tensor_store(self, access: TensorAccess, at: Address, data: Data) -> None:
+        self.address(at)
+
+    def tensor_product(
+        self, form: Any, a: Data | Address, b: Data, d: Address, given: Data, adds: Pred
+    ) -> None:  # fmt: skip
+        self.address(d)
+        if isinstance(a, Address):
+            self.address(a)
+
+    def copy_to_tensor(self, form: Any, to: Address, source: Data) -> None:
+        self.address(to)
+
+    def commit_tensor(self, at: Address, blocks: U32 | None = None) -> None:
+        self.address(at)
 
     def is_in(self, space: str, at: Address, own: bool = False) -> Pred:
         self.address(at)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from warplens.core.memory_opcodes import TENSOR_MEMORY
 from warplens.core.program import Constant, Immediate, Instruction, Program, Register
 from warplens.emulator.analysis.operands import named
+from warplens.emulator.state import abi
 from warplens.emulator.state.structs import BARRIERS
 
 STACK_POINTER = Register("R", 1)
+TENSOR_SLOTS = "UTCATOMSWS"  # the opcode that allocates tensor memory and frees it
 
 
 def restores_barriers(program: Program) -> bool:
@@ -49,9 +52,23 @@ def allocates_stack(program: Program) -> bool:
     return any(isinstance(o, Register) and o.file == "R" and o.index not in (-1, 1) for others in moves for o in others)
 
 
+def uses_tensor_memory(program: Program) -> bool:
+    return any(i.base in TENSOR_MEMORY or i.base == TENSOR_SLOTS for i in program.instructions)
+
+
+def shared_start(program: Program) -> int:
+    """Where the shared memory starts that the code may access: code that allocates tensor memory keeps what is
+    allocated in the driver's part."""
+    keeps = any(i.base == TENSOR_SLOTS for i in program.instructions)
+    return 0 if keeps else abi.shared_base(program.arch)
+
+
 def _run(instruction: Instruction) -> int:
     """How many registers after one that it names an instruction may access, where they are many: accumulators of a
-    warpgroup's product, 64x256x16."""
+    warpgroup's product, 64x256x16, or those that move to and from tensor memory."""
+    if instruction.base in ("LDTM", "STTM"):
+        count = next((int(m[1:]) for m in instruction.modifiers if m.startswith("x")), 1)
+        return 4 * count - 1
     shape = next((m for m in instruction.modifiers if m.startswith("64x")), None)
     return int(shape.split("x")[1]) // 2 - 1 if shape and instruction.base.endswith("GMMA") else 0
 
@@ -62,6 +79,6 @@ def highest(program: Program) -> dict[str, int]:
     for instruction in program.instructions:
         for operand in (instruction.guard, *instruction.operands):
             for register in (r for r in named(operand) if r.index >= 0):
-                end = register.index + _run(instruction)
+                end = register.index + (_run(instruction) if register.file == "R" else 0)
                 last[register.file] = max(last.get(register.file, -1), end)
     return last

@@ -14,7 +14,7 @@ from functools import reduce
 from operator import or_
 
 from warplens.core.cubin import Kernel
-from warplens.core.memory_opcodes import EVERY_ACTION, IN_GLOBAL_MEMORY, MBARRIERS, MEMORY, opcodes
+from warplens.core.memory_opcodes import EVERY_ACTION, IN_GLOBAL_MEMORY, MBARRIERS, MEMORY, TENSOR_MEMORY, opcodes
 from warplens.core.program import Address, Block, Instruction, Program
 from warplens.emulator.analysis.cfg import reachable_blocks, successors
 from warplens.emulator.analysis.divergence import Convergence
@@ -221,6 +221,8 @@ def spaces_of(at: Instruction) -> set[Still]:
         return {"global", "shared"}
     if at.base in COPIES:
         return {"global", "shared"}
+    if at.base in TENSOR_MEMORY:  # which is filled from shared memory
+        return {"shared"}
     return {ONE_SPACE[at.base]} if at.base in ONE_SPACE else set()
 
 

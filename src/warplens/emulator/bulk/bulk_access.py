@@ -20,10 +20,10 @@ from warplens.emulator.instrument.instrumentation import Instrumentation
 from warplens.emulator.instrument.race_state import GroupKind, How, Layout, Ordering
 from warplens.emulator.state.counter_layout import BYTES, COLUMNS, REQUESTS, SECTORS
 from warplens.emulator.state.structs import Bounds, Fault, MbarrierChange, WorkerEnv
-from warplens.isa.barrier import after_bytes
+from warplens.isa.barrier import after_arrival, after_bytes
 from warplens.isa.dsl.lanes import U32
 from warplens.isa.dsl.operation_records import BulkCopy, BulkReduction
-from warplens.isa.dsl.warp_interface import Space
+from warplens.isa.dsl.warp_interface import Space, Update
 from warplens.isa.numerics.reductions import reduced
 
 THERE = 0xFF_FFFF  # of a shared address: its place in a block; above it the rank of the block
@@ -114,21 +114,32 @@ class BulkRoutines:
         self, site: AccessSite, barrier: llvm.Value, bytes: llvm.Value, blocks: llvm.Value | None = None
     ) -> None:
         """So many bytes have arrived at the mbarrier, of each of the blocks if they are given."""
-        one = replace(site, mask=i32(1))
-        low, zero = site.e.splat(bytes), llvm.IRConstant(V32, None)
+        self._update(site, barrier, after_bytes, bytes, blocks)
+        if self.watch.recorder:
+            one = replace(site, mask=i32(1))
+            number = i32(1) if blocks is None else site.code.popcount(blocks)
+            self.watch.recorder.mbarrier(one, site.b.and_(barrier, i32(THERE)), bytes, number)
 
-        def count(address: llvm.Value) -> None:
-            routine = update_routine(self.routines, after_bytes)
+    def arrive(self, site: AccessSite, barrier: llvm.Value, blocks: llvm.Value | None = None) -> None:
+        """One arrival at the mbarrier, of each of the blocks if they are given."""
+        self._update(site, barrier, after_arrival, i32(1), blocks)
+
+    def _update(
+        self, site: AccessSite, barrier: llvm.Value, becomes: Update, by: llvm.Value, blocks: llvm.Value | None
+    ) -> None:
+        one = replace(site, mask=i32(1))
+        how = MbarrierChange.COPIED if becomes is after_bytes else MbarrierChange.ARRIVED
+        low, zero = site.e.splat(by), llvm.IRConstant(V32, None)
+
+        def change(address: llvm.Value) -> None:
+            routine = update_routine(self.routines, becomes)
             site.b.call(routine, [*one.common(), address, one.mask, low, zero])
             leave_on_fault(site)
             first = site.b.extract_element(address, i32(0))
-            note_mbarrier(site.code, site.block, first, site.index, MbarrierChange.COPIED)
+            note_mbarrier(site.code, site.block, first, site.index, how)
             self.watch.arrive_at_mbarrier(one, address)
 
-        each_block(site, site.e.splat(barrier), blocks, count)
-        if self.watch.recorder:
-            number = i32(1) if blocks is None else site.code.popcount(blocks)
-            self.watch.recorder.mbarrier(one, site.b.and_(barrier, i32(THERE)), bytes, number)
+        each_block(site, site.e.splat(barrier), blocks, change)
 
     def add(self, site: AccessSite, row: llvm.Value, column: int, by: llvm.Value) -> None:
         if self.watch.counts:
@@ -209,4 +220,15 @@ def bulk_copy_routine(bulk: BulkRoutines, copy: BulkCopy, counts: bool, multicas
     if counts:
         bulk.complete(site, barrier, size, blocks if multicast else None)
     b.ret_void()
+    return made
+
+
+def arrival_routine(bulk: BulkRoutines, multicast: bool) -> llvm.Function:
+    """(env, block, warp, instruction, row, barrier, blocks): an arrival at an mbarrier."""
+    name = f"bulk_arrival{'_multicast' * multicast}"
+    if found := bulk.routines.module.globals.get(name):
+        return found
+    made, site, (barrier, blocks) = bulk.begin(name, [I32, I32])
+    bulk.arrive(site, barrier, blocks if multicast else None)
+    site.b.ret_void()
     return made

@@ -10,7 +10,7 @@ from warplens.emulator.access.site import SHARE
 from warplens.emulator.execute.launch_state import WorkerConfiguration
 from warplens.emulator.execute.worker_state import BlockContext
 from warplens.emulator.memory.buffer_pool import address, aligned
-from warplens.emulator.state.structs import ClusterState
+from warplens.emulator.state.structs import CLUSTER_BLOCKS, ClusterState
 
 
 class ClusterMemory:
@@ -31,6 +31,8 @@ class ClusterMemory:
         block = context.block
         block.rank, block.cluster, block.window = rank, addressof(self.record), address(self.memory)
         block.shared = block.window + rank * self.share
+        if rank < CLUSTER_BLOCKS:
+            self.record.blocks[rank] = addressof(block)
         context.kept = [self.memory, self.record]
         return self._place(cluster, rank)
 

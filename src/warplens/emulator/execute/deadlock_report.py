@@ -7,8 +7,8 @@ from ctypes import string_at
 from dataclasses import dataclass
 
 from warplens.core.program import Immediate, Instruction, Program
+from warplens.emulator.analysis.kernel_features import shared_start
 from warplens.emulator.execute.fault_report import place
-from warplens.emulator.state.abi import shared_base
 from warplens.emulator.state.structs import (
     ALL_THREADS,
     FULL_WARP,
@@ -99,7 +99,7 @@ def format_hang(fault: Fault, block: BlockState, warps: Sequence[WarpState], pro
 def _mbarrier(block: BlockState, warps: Sequence[WarpState], warp: WarpState, program: Program) -> str:
     """What is missing at the mbarrier that a warp waits for, who else does, and what last changed it."""
     address = warp.mbarrier
-    offset = (address & 0xFF_FFFF) - shared_base(program.arch)
+    offset = (address & 0xFF_FFFF) - shared_start(program)
     waiting = _spinning(warps, program, lambda one, at: PHASE_WAIT in at.modifiers and one.mbarrier == address)
     lines = [
         f"waited for by {_named(numbers)} at {place(program, program.instructions[index])}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from warplens.core.demangle import demangled, plain_name
 from warplens.core.launch import Launch
 from warplens.core.memory_opcodes import BULK
-from warplens.core.program import Constant, Instruction, Program
+from warplens.core.program import Constant, Instruction, Label, Program
 from warplens.emulator.access.site import SPACES
 from warplens.emulator.memory.device_memory import DeviceMemory
 from warplens.emulator.state import abi
@@ -23,6 +23,7 @@ ACTIONS = {
     "IGMMA": "read",
     "QGMMA": "read",
     "BGMMA": "read",
+    "UTC": "read",
     "ST": "write",
     "ATOM": "atomic",
     "RED": "atomic",
@@ -39,7 +40,23 @@ OF_OBJECTS = {
     FaultKind.MISPLACED_BOX: "misaligned box: its address in shared memory is not a multiple of 128",
     FaultKind.BOX_AHEAD: "a box is stored at a negative coordinate, or its bounding box reaches beyond the tensor",
     FaultKind.UNALIGNED_BOX: "misaligned box: its coordinate in dimension 0 is not at a multiple of 16 bytes",
+    FaultKind.TENSOR_COLUMN: "tensor memory that is not allocated is accessed: column {number}",
+    FaultKind.TENSOR_RANGE: "out-of-bounds tensor memory access: it ends before column {number}",
+    FaultKind.TENSOR_LANE: "tensor memory of another warp is accessed, or from a lane that does not start a quarter "
+    "(or half of one, where the shape has 16 lanes): lane {number}",
+    FaultKind.TENSOR_FORM: "tcgen05.mma with an instruction descriptor of no product, or of one that is not emulated: "
+    "{number:#010x}",
+    FaultKind.TENSOR_RESULT: "tcgen05.mma to lane {number}: it must be 0, or 16 where it has 64 rows",
+    FaultKind.TENSOR_PEER: "cta_group::2, and the other block of the pair has not started, or the cluster has none",
+    FaultKind.TENSOR_SIZE: "tcgen05.alloc asks for {number} columns: it must be a power of two from 32 to 512",
 }
+
+GUARDRAILS = {
+    "phase_invalid_during_alloc": "tcgen05.alloc after tcgen05.relinquish_alloc_permit",
+    "unallocated_columns_being_dealloced": "tcgen05.dealloc of tensor memory that is not allocated",
+    "col_being_dealloced_not_returned_by_alloc": "tcgen05.dealloc of columns that no tcgen05.alloc returned",
+}
+"""What the compiler's own checks of tensor memory have found, by the end of the name of the function that traps."""
 
 
 def place(program: Program, instruction: Instruction) -> str:
@@ -73,6 +90,11 @@ def format_fault(
     block = "({},{},{})".format(*fault.ctaid)
     if kind is FaultKind.DEADLOCK:
         return KernelFault(f"{demangled(program.name)} hangs: no thread of block {block} can make progress\n{hung}")
+    if kind is FaultKind.TENSOR_KEPT:
+        return KernelFault(
+            f"{demangled(program.name)} ends without tcgen05.dealloc: block {block} has {fault.bytes} columns of "
+            "tensor memory allocated when its last thread exits"
+        )
     instruction = program.instructions[min(fault.instruction, len(program.instructions) - 1)]
     lane = (fault.lanes & -fault.lanes).bit_length() - 1 if fault.lanes else 0
     thread_text = f"block {block}, thread {thread(launch, fault.warp, lane)}"
@@ -86,6 +108,8 @@ def format_fault(
             f"endless loop? a warp executed more than {budget:,} instructions and spins at {where} ({thread_text}); "
             "raise the limit with --budget (in warplens.toml: instructions)"
         )
+    if kind is FaultKind.TRAP and (found := _guardrail(program, instruction)):
+        return KernelFault(f"{found[0]}\n  at {place(program, found[1])}\n  in {thread_text}")
     if kind is FaultKind.TRAP:
         return KernelFault(f"the kernel trapped at {where} ({thread_text}){_grid_barrier_missed(program, launch)}")
     if kind is FaultKind.WRONG_LANES:
@@ -97,7 +121,7 @@ def format_fault(
     if kind is FaultKind.BAD_JUMP:
         return KernelFault(f"jump to an address that is not code, from {where} ({thread_text})")
     if kind in OF_OBJECTS:
-        what = OF_OBJECTS[kind].format(registers=fault.bytes, held=fault.space)
+        what = OF_OBJECTS[kind].format(registers=fault.bytes, held=fault.space, number=fault.bytes)
         return KernelFault(f"{what}\n  at {where}\n  in {thread_text}")
     address = fault.address[lane]
     return KernelFault(f"{_access(fault, instruction, address, memory)}\n  at {where}\n  in {thread_text}")
@@ -114,6 +138,15 @@ def _grid_barrier_missed(program: Program, launch: Launch) -> str:
     if launch.cooperative or not reads:
         return ""
     return "; grid.sync() needs a cooperative launch: cooperative=True, --cooperative, or the same in the launch block"
+
+
+def _guardrail(program: Program, instruction: Instruction) -> tuple[str, Instruction] | None:
+    """What a check of the compiler has found that traps here, and the call of the function that does."""
+    for call in program.instructions:
+        for operand in call.operands if call.base == "CALL" else ():
+            if isinstance(operand, Label) and operand.offset == instruction.offset:
+                return next(((what, call) for end, what in GUARDRAILS.items() if operand.name.endswith(end)), None)
+    return None
 
 
 def _constant(fault: object, instruction: Instruction) -> str:

@@ -22,6 +22,7 @@ class WorkerConfiguration:
     banks     contents of the constant banks, of bank 0 without the parameters
     parameters   their offset in bank 0 and their size, in bytes
     cluster   its size in blocks;  registers: of a thread when it starts
+    reserved  bytes at the start of shared memory that are the driver's
     """
 
     plan: CounterLayout
@@ -36,6 +37,7 @@ class WorkerConfiguration:
     parameters: tuple[int, int]
     cluster: Dim3 = (1, 1, 1)
     registers: int = 0
+    reserved: int = 0
 
     def like(self, other: WorkerConfiguration) -> bool:
         """Whether a worker state of one serves the other.  Plans, which hold programs, compare by identity."""
@@ -45,7 +47,7 @@ class WorkerConfiguration:
     def _rest(self) -> tuple[object, ...]:
         return (
             self.launch, self.buffers, self.shared_bytes, self.local_bytes, self.stride, self.budget, self.checks,
-            self.parameters, self.banks, self.cluster,
+            self.parameters, self.banks, self.cluster, self.registers, self.reserved,
         )  # fmt: skip
 
 

@@ -10,7 +10,12 @@ import numpy as np
 from warplens.core.cubin import Kernel
 from warplens.core.launch import Launch
 from warplens.core.program import Program
-from warplens.emulator.analysis.kernel_features import allocates_stack, highest, reads_constant
+from warplens.emulator.analysis.kernel_features import (
+    allocates_stack,
+    highest,
+    reads_constant,
+    shared_start,
+)
 from warplens.emulator.execute import syscalls
 from warplens.emulator.execute.launch_request import LaunchRequest
 from warplens.emulator.execute.launch_state import LaunchState, WorkerConfiguration
@@ -43,7 +48,7 @@ def prepare(request: LaunchRequest, checks: Checks) -> tuple[LaunchState, Heap]:
         code.plan,
         launch,
         buffers=1 << len(memory.allocations).bit_length(),
-        shared_bytes=scratch + abi.GROUP_SCRATCH_BYTES if code.uses_scratch else shared,
+        shared_bytes=code.reserved + (scratch + abi.GROUP_SCRATCH_BYTES if code.uses_scratch else shared),
         local_bytes=_rounded(max(kernel.local_bytes, request.stack_bytes if code.deep else 0), 16),
         stride=code.stride,
         budget=request.budget,
@@ -52,6 +57,7 @@ def prepare(request: LaunchRequest, checks: Checks) -> tuple[LaunchState, Heap]:
         parameters=(kernel.parameter_base, len(request.parameters)),
         cluster=kernel.cluster,
         registers=-(-kernel.registers // 8) * 8,
+        reserved=code.reserved,
     )
     state = LaunchState(configuration, request.parameters, bool(kernel.externs), c_int32(0))
     return state, heap
@@ -65,6 +71,7 @@ class KernelSetup:
     deep     whether its stack may go deeper than the compiler knows: it calls functions, or allocates on the stack
     addresses_parameters  whether it takes the address of its parameters
     uses_scratch  whether it uses the driver's scratch of cooperative groups
+    reserved  bytes of the driver's shared memory, before a block's own, that it accesses
     """
 
     plan: CounterLayout
@@ -72,6 +79,7 @@ class KernelSetup:
     deep: bool
     addresses_parameters: bool
     uses_scratch: bool
+    reserved: int
 
 
 _known: dict[tuple[str, bytes, bool], KernelSetup] = {}  # by machine code: its latest program
@@ -88,6 +96,7 @@ def known(kernel: Kernel, program: Program, checked: bool = False) -> KernelSetu
             any(i.base == "CALL" for i in program.instructions) or allocates_stack(program),
             reads_constant(program, place.parameters),
             reads_constant(program, place.group_scratch),
+            abi.shared_base(kernel.arch) - shared_start(program),
         )
     return found
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from warplens.core.cubin import CODE_BASE, FUNCTIONS, Kernel
 from warplens.core.demangle import demangled
+from warplens.emulator.analysis.kernel_features import shared_start
 from warplens.emulator.execute import printf
 from warplens.emulator.execute.launch_state import LaunchState, thread_indices
 from warplens.emulator.memory.device_memory import DeviceMemory
@@ -206,7 +207,7 @@ class SystemCall:
         return b""
 
     def _shared(self, offset: int, size: int) -> bytes:
-        start = offset - abi.shared_base(self.state.plan.program.arch)
+        start = offset - shared_start(self.state.plan.program)
         held = max(min(size, self.state.configuration.shared_bytes - start), 0) if start >= 0 else 0
         return ctypes.string_at(self.block.shared + start, held)
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warplens.core.counts import LONG_WARP
+from warplens.emulator.analysis.kernel_features import uses_tensor_memory
 from warplens.emulator.bulk.box_walk import walk_code
 from warplens.emulator.execute.launch_state import WorkerConfiguration, thread_indices
 from warplens.emulator.instrument.findings import FindingTable
@@ -23,6 +24,7 @@ from warplens.emulator.memory.buffer_pool import address, aligned, in_own_cache_
 from warplens.emulator.state.abi import BANK_BYTES
 from warplens.emulator.state.check_set import ordered
 from warplens.emulator.state.structs import BlockState, Bounds, BufferRange, Fault, Status, WarpState, WorkerEnv
+from warplens.emulator.tensor_memory.tensor_functions import TENSOR_BYTES, tensor_functions, tensor_scratch
 from warplens.emulator.texture import texture_binding
 
 if TYPE_CHECKING:
@@ -84,6 +86,9 @@ class BlockContext:
         self.local = aligned(configuration.local_bytes * 32 * warps + 64, 64)
         self.block = in_own_cache_lines(BlockState)
         self.block.warps, self.block.shared, self.block.local = map(address, (self.warps, self.shared, self.local))
+        if uses_tensor_memory(configuration.plan.program):
+            self.tensor = aligned(TENSOR_BYTES, 64)
+            self.block.tensor = address(self.tensor)
         self.kept: list[object] = (
             [*self._shadow_memory(configuration)] if configuration.checks else []
         )  # kept alive: the block points to them
@@ -171,6 +176,7 @@ class WorkerState:
         env.warps, env.threads = launch.warps_per_block, launch.threads_per_block
         env.registers = configuration.registers
         env.shared_bytes, env.local_bytes = configuration.shared_bytes, configuration.local_bytes
+        env.reserved_bytes = configuration.reserved
         env.warp_stride, env.budget = configuration.stride, configuration.budget
         env.findings = addressof(self.findings)
         self.ticks = GlobalShadow()  # of checks that order accesses to shared memory only
@@ -204,6 +210,11 @@ class WorkerState:
         self.env.buffer_count = len(memory.allocations)
         memory.describe_all(self.buffers)
         self._bind_textures(memory)
+        if uses_tensor_memory(self.configuration.plan.program):
+            self.tensor_scratch = tensor_scratch()
+            self.env.tensor_scratch = address(self.tensor_scratch)
+            for number, place in enumerate(tensor_functions()):
+                self.env.tensor_code[number] = place
         if any(i.base.startswith("UTMA") for i in self.configuration.plan.program.instructions):
             self.env.begin_box, self.env.advance_box = walk_code()
 

@@ -160,7 +160,9 @@ class Instrumentation:
             thread = lane
             if ordering.proxy is not None:
                 thread = code.load(WarpClocks, code.load(WarpState, warp, "order"), "issuer")
-            with code.when(_inside(code, offset, size, code.load(WorkerEnv, env, "shared_bytes"))):
+            inside = _inside(code, offset, size, code.load(WorkerEnv, env, "shared_bytes"))
+            drivers = b.icmp_unsigned("<", b.zext(offset, I64), code.load(WorkerEnv, env, "reserved_bytes"))
+            with code.when(b.and_(inside, b.not_(drivers))):
                 first = b.lshr(offset, i32(shift))
                 for k in range(max(size // step, 1)):
                     value = part_of(code, values, lane, k * step, step) if values else i32(0)
@@ -218,6 +220,9 @@ class Instrumentation:
             lanes = code.b.shl(code.b.zext(code.load(WorkerEnv, env, "warps"), I64), i64(5))
             for name, size in (("shared", shared), ("local", code.b.mul(local, lanes))):
                 code.clear(code.load(BlockState, block, f"written_{name}"), size)
+            first, ones = code.load(BlockState, block, "written_shared"), llvm.IRConstant(I64, 0x0101_0101_0101_0101)
+            words = code.b.lshr(code.load(WorkerEnv, env, "reserved_bytes"), i64(3))
+            code.each(words, lambda k: code.b.store(ones, code.at(first, code.b.shl(k, i64(3)))))
 
     def arrive(
         self,

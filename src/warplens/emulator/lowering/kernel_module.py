@@ -16,7 +16,12 @@ from warplens.emulator.access.runtime_library import RoutineSignature, declare
 from warplens.emulator.access.site import AddressWindows
 from warplens.emulator.analysis.cfg import reachable_blocks, successors
 from warplens.emulator.analysis.divergence import may_yield
-from warplens.emulator.analysis.kernel_features import barriers_of, restores_barriers, uses_convergence_barriers
+from warplens.emulator.analysis.kernel_features import (
+    barriers_of,
+    restores_barriers,
+    shared_start,
+    uses_convergence_barriers,
+)
 from warplens.emulator.analysis.uniformity import ProgramPoint, analyze_uniformity
 from warplens.emulator.codegen.vector_types import I32, PTR
 from warplens.emulator.instrument.instrumentation import Instrumentation, unit
@@ -32,7 +37,7 @@ from warplens.sass.block_queue import polls_other_blocks
 
 
 def windows_of(program: Program, cluster: int = 1) -> AddressWindows:
-    return AddressWindows(abi.shared_base(program.arch), abi.STACK_TOP, cluster)
+    return AddressWindows(shared_start(program), abi.STACK_TOP, cluster)
 
 
 def check_cluster(kernel: Kernel, checks: Checks) -> None:

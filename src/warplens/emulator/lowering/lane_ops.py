@@ -20,6 +20,7 @@ from warplens.emulator.lowering.cross_lane import match_routine, reduced, shuffl
 from warplens.emulator.lowering.instruction_context import InstructionContext, unsupported
 from warplens.emulator.lowering.memory_ops import MemoryOps
 from warplens.emulator.lowering.reconvergence import Reconvergence
+from warplens.emulator.lowering.tensor_memory_ops import TensorMemoryOps
 from warplens.emulator.lowering.texture_ops import TextureOps
 from warplens.emulator.lowering.warpgroup_ops import WarpgroupOps
 from warplens.emulator.state import abi
@@ -59,6 +60,11 @@ class LaneOps(InstructionContext):
         self.reduce_surface = textures.reduce_surface
         bulk = BulkOps(self)
         self.bulk_copy, self.tensor_copy = bulk.bulk_copy, bulk.tensor_copy
+        tensor = TensorMemoryOps(self)
+        self.allocate_tensor, self.keep_tensor = tensor.allocate_tensor, tensor.keep_tensor
+        self.tensor_load, self.tensor_store = tensor.tensor_load, tensor.tensor_store
+        self.tensor_product, self.commit_tensor = tensor.tensor_product, tensor.commit_tensor
+        self.copy_to_tensor = tensor.copy_to_tensor
         flow = ControlFlow(self)
         self.branch, self.branch_any, self.branch_unless_mask = flow.branch, flow.branch_any, flow.branch_unless_mask
         self.jump, self.call, self.exit, self.trap = flow.jump, flow.call, flow.exit, flow.trap

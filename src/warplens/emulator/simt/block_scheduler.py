@@ -29,6 +29,8 @@ from warplens.emulator.state.structs import (
 
 INTERLEAVED_TURNS = 1 << 15  # time slices of interleaved blocks: rounds of their loops
 IDLE_TURN = 1000  # cost of a round without a barrier passed, in rounds that pass one, of the rounds a block may take
+PAIR_BARRIER_PLACE = 0x48  # read off the code that the compiler makes of tcgen05.alloc.cta_group::2
+PAIR_BARRIER = 0x7FFFF800_001FFFFE  # an mbarrier for one arrival (isa/barrier.py)
 
 
 class BlockScheduler:
@@ -178,6 +180,8 @@ class BlockScheduler:
         shared_bytes = code.load(WorkerEnv, env, "shared_bytes")
         with code.when(code.nonzero(shared_bytes)):
             code.clear(code.load(BlockState, block, "shared"), shared_bytes)
+        with code.when(code.nonzero(code.load(WorkerEnv, env, "reserved_bytes")), likely=False):
+            self._prepare_reserved(code, block)
 
         def start(w: llvm.Value) -> None:
             warp = self.warp(code, env, block, w)
@@ -193,6 +197,14 @@ class BlockScheduler:
         self.watch.start_block(code, env, block)
         b.ret_void()
         return made
+
+    def _prepare_reserved(self, code: StructuredBuilder, block: llvm.Value) -> None:
+        """The driver's part of shared memory: by this barrier and its phase the blocks of a pair that allocate
+        tensor memory wait for each other; the one of even rank may go first."""
+        shared = code.load(BlockState, block, "shared")
+        even = code.b.and_(code.b.not_(code.load(BlockState, block, "rank")), i32(1))
+        code.b.store(i64(PAIR_BARRIER), code.at(shared, PAIR_BARRIER_PLACE), align=8)
+        code.b.store(even, code.at(shared, PAIR_BARRIER_PLACE + 8), align=4)
 
     @cached_property
     def keep_longest(self) -> llvm.Function:
@@ -242,6 +254,11 @@ class BlockScheduler:
             b.store(i32(0), moved)
             code.each(code.load(WorkerEnv, env, "warps"), visit)
             with code.when(b.icmp_signed("==", b.load(running, typ=I32), i32(0))):
+                slots = code.load(BlockState, block, "tensor_slots")
+                with code.when(code.nonzero(slots), likely=False):
+                    columns = b.shl(code.popcount(slots), i32(5))
+                    record_fault(code, env, block, FaultKind.TENSOR_KEPT, bytes=columns)
+                    b.ret(i32(Status.FAULT))
                 b.ret(i32(Status.DONE))
             opened = b.call(self.open_barriers, [env, block])
             stuck = b.icmp_signed("==", b.or_(opened, b.load(moved, typ=I32)), i32(0))

@@ -10,6 +10,8 @@ WAIT_SLOTS = 19  # B0 to B15, WARPSYNC, WARPSYNC.ALL, WARPSYNC.COLLECTIVE
 WARPSYNC, FULL_WARP, COLLECTIVE = 16, 17, 18
 BARRIERS = 17  # 16 of BAR, and the cluster's
 ALL_THREADS = -1
+TENSOR_FUNCTIONS = 8
+CLUSTER_BLOCKS = 16  # at most
 MBARRIERS_KEPT = 64  # of a block, for the report of one that hangs; a multiple of 2
 # A pc, as the stack and resume_pc hold it: the number of an instruction, and these bits.
 WHOLE = 1 << 20  # the copy of the code for a whole warp
@@ -63,6 +65,14 @@ class FaultKind(IntEnum):
     UNALIGNED_BOX = 15  # in the tensor, not at a multiple of 16 bytes
     BOX_AHEAD = 16  # stored where the tensor has not begun
     WRONG_REGISTERS = 17  # setmaxnreg to more registers than a warp can give back, or fewer than it has
+    TENSOR_COLUMN = 18  # of tensor memory that is not allocated
+    TENSOR_RANGE = 19  # beyond the 512 columns
+    TENSOR_LANE = 20  # of another warp's quarter
+    TENSOR_SIZE = 21  # columns asked for: no power of two from 32 to 512
+    TENSOR_KEPT = 22  # tensor memory that a block has not freed
+    TENSOR_FORM = 23  # of a product: what its descriptor says is none, or none that is executed
+    TENSOR_PEER = 25  # of a pair of blocks the other has not started, or there is none
+    TENSOR_RESULT = 24  # of a product: it does not start at lane 0, or 16 of 64 rows
 
 
 class Fault(c.Structure):
@@ -127,6 +137,7 @@ class WorkerEnv(c.Structure):
         ("threads", c.c_int32),
         ("registers", c.c_int32),  # a thread that the launch begins with
         ("shared_bytes", c.c_int64),
+        ("reserved_bytes", c.c_int64),  # of these the first, if they are the driver's
         ("local_bytes", c.c_int64),
         ("warp_stride", c.c_int64),
         ("slice", c.c_int64),  # instructions in a warp's time slice
@@ -151,14 +162,19 @@ class WorkerEnv(c.Structure):
         ("longest_block", c.c_int64),  # number of its block; -1 at first
         ("begin_box", c.c_void_p),  # machine code (emulator/bulk)
         ("advance_box", c.c_void_p),
+        ("tensor_code", c.c_void_p * TENSOR_FUNCTIONS),  # likewise (emulator/tensor_memory)
+        ("tensor_scratch", c.c_void_p),
         ("fault", Fault),
     ]
 
 
 class ClusterState(c.Structure):
-    """Cluster state: live threads, threads arrived at its barrier, and how often the barrier has opened."""
+    """Cluster state: live threads, threads arrived at its barrier, how often the barrier has opened, and the records of
+    the blocks by rank, those that have started."""
 
-    _fields_ = [("live", c.c_int32), ("arrived", c.c_int32), ("phase", c.c_int32)]
+    _fields_ = [
+        ("live", c.c_int32), ("arrived", c.c_int32), ("phase", c.c_int32), ("blocks", c.c_void_p * CLUSTER_BLOCKS),
+    ]  # fmt: skip
 
 
 class BlockState(c.Structure):
@@ -184,6 +200,7 @@ class BlockState(c.Structure):
         ("published", c.c_void_p),  # likewise, by barrier and warp: happens-before state of arrived warps
         ("written_shared", c.c_void_p),  # of --check init: which bytes have been written
         ("written_local", c.c_void_p),
+        ("tensor", c.c_void_p),  # tensor memory: 128 lanes of 512 words
         ("arrived", c.c_int32 * BARRIERS),
         ("need", c.c_int32 * BARRIERS),
         ("sum", c.c_int32 * BARRIERS),  # of the predicates at a reducing barrier
@@ -193,6 +210,7 @@ class BlockState(c.Structure):
         ("mbarriers", c.c_uint32 * (MBARRIERS_KEPT * len(MbarrierChange))),  # by change: addresses of some, and which
         ("mbarriers_changed_at", c.c_int32 * (MBARRIERS_KEPT * len(MbarrierChange))),  # instruction last did so
         ("spare_registers", c.c_int32),  # a thread, that warps have given back (setmaxnreg)
+        ("tensor_slots", c.c_uint32),  # that are allocated, of 32 columns each
     ]
 
 

@@ -67,7 +67,7 @@ HERE = 1 << 50  # its own number
 AHEAD, BACK = HERE + 1000, HERE - 1000  # its target
 TARGETS = {"BRA", "BSSY", "CALL", "WARPSYNC"}  # whose label is only a branch target
 # Whose immediates select the operation or its results: reading them at run time would cost far more.
-LITERAL = {"PRMT", "UPRMT", "TEX", "TLD", "TLD4", "TXD", "TXQ", "HGMMA", "USETMAXREG"}
+LITERAL = {"PRMT", "UPRMT", "TEX", "TLD", "TLD4", "TXD", "TXQ", "HGMMA", "USETMAXREG", "UTCHMMA"}
 
 
 class UnfitError(Exception):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 TMA = "bulk copies by the tensor memory accelerator (TMA) of this form"
 BARRIERS = "mbarrier operations of this form"
-TCGEN05 = "the tensor memory and matrix products of sm_100 (tcgen05)"
+TCGEN05 = "instructions of tensor memory (tcgen05) of this form"
 TEXTURES = "texture instructions of this form"
 SURFACES = "surface instructions of this form"
 SCALED_FLOATS = "products of sparse or scaled matrices of 8-bit floats, and of floats of 6 and 4 bits (QMMA, OMMA)"

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+Family = Literal["halves", "bytes", "wholes", "nibbles"]  # of elements of matrices in tensor memory's products
 BulkNumber = Literal["u32", "s32", "u64", "s64", "f16", "bf16", "f32", "f64"]
 
 
@@ -95,6 +96,49 @@ class TensorCopy:
     axes: int
     im2col: bool = False
     reduction: BulkReduction | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TensorAccess:
+    """What a warp loads from tensor memory, or stores there.
+
+    shape   lanes and bits of each, as the opcode names them;  count: how often it is repeated along the columns
+    packed  whether each register has the low halves of two columns
+    """
+
+    shape: str
+    count: int
+    packed: bool
+
+    @property
+    def words(self) -> int:
+        """Registers of a thread."""
+        return self.count * {"16dp128bit": 2, "16dp256bit": 4}.get(self.shape, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class TensorMemoryCopy:
+    """A copy from shared to tensor memory: rows of so many bits, and the lanes that each goes to, as the opcode names
+    them; of a pair of blocks each copies its own."""
+
+    shape: str
+    pair: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TensorProduct:
+    """A product in tensor memory; the rest, also its shape, an instruction descriptor says.
+
+    family   of the elements: F16, BF16 and TF32; of 8, 6 and 4 bits; whole numbers; scaled ones of 4 bits
+    blocks   scales of a row of A, and of a column of B: of one block along K each; 0 without scales
+    layout   of the result: "one" block's, the same of .ws ("stationary"), or of the "pair" of blocks that forms it
+    halvings of what is added
+    """
+
+    family: Family
+    blocks: int = 0
+    layout: Literal["one", "stationary", "pair"] = "one"
+    halvings: int = 0
 
 
 @dataclass(frozen=True, slots=True)

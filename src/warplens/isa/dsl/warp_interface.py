@@ -9,7 +9,16 @@ from typing import Any, Literal, Protocol
 
 from warplens.core.program import Address, Constant, Label, Operand, Register, Special
 from warplens.isa.dsl.lanes import F32, U32, U64, Emitter, Pred
-from warplens.isa.dsl.operation_records import BulkCopy, GroupProduct, SurfaceAccess, TensorCopy, TextureFetch
+from warplens.isa.dsl.operation_records import (
+    BulkCopy,
+    GroupProduct,
+    SurfaceAccess,
+    TensorAccess,
+    TensorCopy,
+    TensorMemoryCopy,
+    TensorProduct,
+    TextureFetch,
+)
 
 Space = Literal["global", "shared", "local", "generic"]
 Reduction = Literal["add", "min", "max", "and", "or", "xor", "inc", "dec", "exch", "cas", "fadd"]
@@ -223,6 +232,32 @@ class Warp(Protocol):
 
     def take_registers(self, count: int) -> Pred:
         """True once the warp has `count` registers a thread (uniform); until then as waits_until."""
+
+    # Tensor memory: once a warp, if a lane is active, with operands that are the same in all lanes; done at once.
+
+    def allocate_tensor(self, slots: U32, pair: bool = False) -> tuple[Pred, U32]:
+        """Whether there are so many free slots of 32 columns, which are now held, and the first (uniform); of a pair of
+        blocks, in both."""
+
+    def keep_tensor(self, mask: U32) -> U32:
+        """Of the slots that are held only these remain; what was held (uniform)."""
+
+    def tensor_load(self, access: TensorAccess, at: Address, old: Data) -> Data:
+        """`old` in the lanes that the shape leaves out."""
+
+    def tensor_store(self, access: TensorAccess, at: Address, data: Data) -> None: ...
+
+    def tensor_product(
+        self, form: TensorProduct, a: Data | Address, b: Data, d: Address, given: Data, adds: Pred
+    ) -> None:  # fmt: skip
+        """d = a b, plus d if `adds`.  Matrices in shared memory have two words.  given: the instruction descriptor,
+        where the metadata of A and the scales of both lie, and four words of lanes that are left, of a pair eight."""
+
+    def copy_to_tensor(self, form: TensorMemoryCopy, to: Address, source: Data) -> None:
+        """The rows of the matrix in shared memory that two words describe."""
+
+    def commit_tensor(self, at: Address, blocks: U32 | None = None) -> None:
+        """One arrival at an mbarrier, when all that was issued is done: of each of the blocks, if they are given."""
 
     # Other lanes.
 
