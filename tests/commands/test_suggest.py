@@ -169,6 +169,40 @@ def test_a_long_launch_is_sampled_before_it_is_executed(monkeypatch: pytest.Monk
     assert runner.evaluate(Version(wrong), (change,), None).outcome == "outputs differ"
 
 
+WAITING = """// /// warplens
+// n = 65536
+// [turns]
+// grid = "n / 128"
+// block = 128
+// args = ["y = zeros i32[n]", "turn = zeros i32[1]"]
+// ///
+extern "C" __global__ void turns(int* y, volatile int* turn) {
+  if (threadIdx.x == 0) while (*turn != blockIdx.x);
+  __syncthreads();
+  y[blockIdx.x * blockDim.x + threadIdx.x] = blockIdx.x;
+  __syncthreads();
+  if (threadIdx.x == 0) *turn = blockIdx.x + 1;
+}
+"""
+
+
+def test_blocks_that_wait_for_each_other_are_all_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("warplens.commands.suggestion.version_evaluator.LONG", 1000)
+    monkeypatch.setattr("warplens.run.Run.predict", lambda run: None)
+    sampled = {}
+    for name, text, cooperative in (
+        ("turns", WAITING, False), ("grid", SUM.replace("65536", "262144"), True),
+        ("sum", SUM.replace("65536", "262144"), False),
+    ):  # fmt: skip
+        path = tmp_path / f"{name}.cu"
+        path.write_text(text)
+        (target,) = targets(str(path), Flags(gpu="h200", cooperative=cooperative))
+        runner = VersionRunner(target, SuggestRequest(RunOptions()))
+        runner.evaluate(Version(text), (), None)
+        sampled[name] = runner.is_long
+    assert sampled == {"turns": False, "grid": False, "sum": True}
+
+
 GATHER = """// /// warplens
 // n = 4096
 // [gather]

@@ -6,6 +6,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from warplens.advice import NOISE, Evaluation, OutputComparison, Step, Suggestion, Version, compare_outputs
@@ -14,6 +15,7 @@ from warplens.core.launch import Dim3
 from warplens.core.run_options import RunOptions
 from warplens.errors import CompileError, KernelFault, Unpredictable, UnsupportedInstruction, UsageError
 from warplens.run import Run, launch_model
+from warplens.sass.block_queue import polls_other_blocks, waiting_loads
 from warplens.transform import Change, LaunchFacts
 
 SAMPLE = 64  # blocks; its predicted time is that of the whole launch in the labs
@@ -118,10 +120,16 @@ class VersionEvaluator(ABC):
         outcome: Outcome = "equal" if timed.prediction else "not timed"
         return Evaluation(outcome, self.facts(timed), time_of(timed), timed.unpredicted, exact, _counts(timed))
 
-    @property
+    @cached_property
     def is_long(self) -> bool:
-        """Whether a sample of the blocks is timed, and the whole launch is executed only of the fastest version."""
-        return int(self.start.trace.executed.sum()) > LONG and self.start.launch.blocks > 4 * SAMPLE
+        """Whether a sample of the blocks is timed, and the whole launch is executed only of the fastest version.
+
+        Not where blocks may wait for each other: those of a sample would wait for ever.
+        """
+        run = self.start
+        if run.launch.cooperative or waiting_loads(run.kernel.program) or polls_other_blocks(run.kernel.program):
+            return False
+        return int(run.trace.executed.sum()) > LONG and run.launch.blocks > 4 * SAMPLE
 
     def compared(self, expected: Sequence[Any], found: Sequence[Any], may_round: bool) -> OutputComparison:
         return compare_outputs(self.names, expected, found, may_round, self.request.scratch, self.request.totals)
