@@ -171,6 +171,7 @@ class LaunchableKernel:
         self.check(launch, machine)
         memory = DeviceMemory()
         passed = pass_arguments(self.kernel, self.name, args, labels, memory, self._types)
+        restored = {number for number, allocation in enumerate(memory.allocations) if allocation.ours}
         banks, variables = self._link(memory)
         request = LaunchRequest(
             self.kernel, self.program, launch, passed.block, memory, banks, machine.multiprocessors,
@@ -188,7 +189,7 @@ class LaunchableKernel:
         finally:  # after a fault, too
             memory.again(whole=sample is None)
             for array, position in passed.arrays:
-                if position in memory.written and array.flags.writeable:
+                if position in memory.written - restored and array.flags.writeable:
                     memory.copy_back(position, array, threads)
             if variables is not None and variables in memory.written:
                 memory.copy_back(variables, self.variables.image)

@@ -354,12 +354,14 @@ class Run:
             raise UsageError(f"a report cannot be written to {path}: .html and .json are possible endings")
 
 
-def launch_model(run: Run, gpu: str | None = None, what_if: Sequence[str] = ()) -> LaunchModel:
+def launch_model(
+    run: Run, gpu: str | None = None, what_if: Sequence[str] = (), effort: float = 1.0
+) -> LaunchModel:  # fmt: skip
     """The launch as the model has it, to be predicted whatever L2 holds at its start; arguments and errors are those
-    of run.predict()."""
+    of run.predict(), effort that of model.predict.launch_model()."""
     from warplens.model.predict import launch_model
 
-    return launch_model(*run._question(gpu), what_if=what_if)
+    return launch_model(*run._question(gpu), what_if=what_if, effort=effort)
 
 
 def sources_beside(folder: Path | None, program: Program) -> dict[str, str]:

@@ -74,6 +74,17 @@ def test_of_sampled_versions_only_the_fastest_that_is_right_is_executed_whole() 
     assert {step.evaluation.outcome for step in found.tried} >= {"outputs differ", "sampled"}
 
 
+def test_of_two_whose_samples_take_nearly_as_long_the_whole_launch_decides() -> None:
+    def evaluate(version: Version, changes: tuple[Change, ...], limit_us: float | None) -> Evaluation:
+        time = 10.0 - 4.0 * ("unroll 8" in version.text) - 3.9 * ("unroll 4" in version.text)
+        if limit_us is not None:
+            return Evaluation("sampled" if time < limit_us else "no gain", FACTS, time)
+        return Evaluation("equal", FACTS, time - 0.5 * ("unroll 4" in version.text))
+
+    found = search(Version(SOURCE), "add", evaluate, quiet)
+    assert [step.change.title for step in found.steps] == ["unroll the loop by 4"]
+
+
 def test_a_version_is_evaluated_with_all_changes_that_lead_to_it_and_the_time_to_beat() -> None:
     seen: list[tuple[tuple[str, ...], float | None]] = []
 

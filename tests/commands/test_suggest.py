@@ -10,9 +10,9 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from warplens.advice import Step, Suggestion, Version
+from warplens.advice import Evaluation, Step, Suggestion, Version
 from warplens.commands.suggest import Suggested, VersionRunner, suggest
-from warplens.commands.suggestion.version_evaluator import SuggestRequest, proven
+from warplens.commands.suggestion.version_evaluator import UNKNOWN, SuggestRequest, proven, without_last
 from warplens.commands.target import Flags, targets
 from warplens.core.run_options import RunOptions
 from warplens.errors import UsageError
@@ -169,6 +169,40 @@ def test_a_long_launch_is_sampled_before_it_is_executed(monkeypatch: pytest.Monk
     assert runner.evaluate(Version(wrong), (change,), None).outcome == "outputs differ"
 
 
+WAITING = """// /// warplens
+// n = 65536
+// [turns]
+// grid = "n / 128"
+// block = 128
+// args = ["y = zeros i32[n]", "turn = zeros i32[1]"]
+// ///
+extern "C" __global__ void turns(int* y, volatile int* turn) {
+  if (threadIdx.x == 0) while (*turn != blockIdx.x);
+  __syncthreads();
+  y[blockIdx.x * blockDim.x + threadIdx.x] = blockIdx.x;
+  __syncthreads();
+  if (threadIdx.x == 0) *turn = blockIdx.x + 1;
+}
+"""
+
+
+def test_blocks_that_wait_for_each_other_are_all_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("warplens.commands.suggestion.version_evaluator.LONG", 1000)
+    monkeypatch.setattr("warplens.run.Run.predict", lambda run: None)
+    sampled = {}
+    for name, text, cooperative in (
+        ("turns", WAITING, False), ("grid", SUM.replace("65536", "262144"), True),
+        ("sum", SUM.replace("65536", "262144"), False),
+    ):  # fmt: skip
+        path = tmp_path / f"{name}.cu"
+        path.write_text(text)
+        (target,) = targets(str(path), Flags(gpu="h200", cooperative=cooperative))
+        runner = VersionRunner(target, SuggestRequest(RunOptions()))
+        runner.evaluate(Version(text), (), None)
+        sampled[name] = runner.is_long
+    assert sampled == {"turns": False, "grid": False, "sum": True}
+
+
 GATHER = """// /// warplens
 // n = 4096
 // [gather]
@@ -196,6 +230,35 @@ def test_changes_that_hold_for_the_given_arrays_alone_are_dropped_with_the_reaso
     assert (found.steps, fresh) == ((), "")
     assert found.tried[0].evaluation.outcome == "outputs differ"
     assert found.tried[0].evaluation.note.startswith("on other random arrays y[5] is ")
+
+
+def test_an_array_that_the_kernel_only_reads_stays_as_it_is(tmp_path: Path) -> None:
+    """It is not compared, since no version that writes to it is taken."""
+    path = tmp_path / "gather.cu"
+    path.write_text(GATHER)
+    (target,) = targets(str(path), Flags(gpu="h200"))
+    runner = VersionRunner(target, SuggestRequest(RunOptions()))
+    runner.evaluate(Version(GATHER), (), None)
+    assert runner.changed == {1}
+    assert runner.expected[0] is target.values()[0]
+    wrong = GATHER.replace("y[i] = x[i];", "y[i] = x[i]; if (i == 9) ((float*)x)[i] = 0;")
+    found = runner.evaluate(Version(wrong), (Change("", "", 8, ()),), None)
+    assert found.outcome == "fault"
+    assert found.note == "it writes to x, which the kernel as it is does not change"
+
+
+def test_in_place_of_a_change_that_is_wrong_stands_the_next_best() -> None:
+    begin, counts = Evaluation("equal", UNKNOWN, 10.0), {"instructions": 1.0}
+    best, second, third = (
+        Step(Change("", title, 1, ()), Version(title), replace(begin, time_us=time), 10.0, counts)
+        for title, time in (("best", 5.0), ("second", 6.0), ("no gain", 9.9))
+    )
+    other_base = replace(best, time_before_us=20.0, counts_before={"instructions": 2.0})
+    found = Suggestion(Version(""), begin, (best,), (third, second, other_base), ())
+    found = without_last(found, "y[0] is 1 instead of 2")
+    assert found.steps == (second,)
+    assert [step.evaluation.note for step in found.tried] == ["y[0] is 1 instead of 2", "", ""]
+    assert without_last(found, "no").steps == ()
 
 
 def test_a_divided_grid_stays_an_expression(padded: Suggested) -> None:

@@ -56,6 +56,14 @@ def test_a_division_that_serves_once_gets_a_loop_first() -> None:
     assert "i += blockDim.x * gridDim.x) out[i] = in[by_n.remainder(2 * i)];" in change.edits[0].text
 
 
+def test_several_divisions_are_also_tried_in_a_loop() -> None:
+    source = ONCE.replace("in[(2 * i) % n]", "in[i / n + i % n]")
+    plain, in_loop = changes_of(integer_division, source, facts(grid=100_000, numbers={"n": 1000}))
+    assert plain.launch.grid is None
+    assert in_loop.launch.grid == (1056, 1, 1)
+    assert "gridDim.x) out[i] = in[(int)by_n.quotient(i) + (int)by_n.remainder(i)];" in in_loop.edits[0].text
+
+
 @pytest.mark.parametrize(
     ("old", "new", "numbers", "reason"),
     [

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+CHUNK_BYTES = 1 << 22  # compared at a time: of GiB at once the result takes memory that has to be made first
 TOLERANCE = {2: 1e-2, 4: 1e-5, 8: 1e-12}  # by bytes of a float
 
 
@@ -42,7 +43,7 @@ def compare_outputs(
     for name, before, after in zip(names, expected, found, strict=True):
         if not isinstance(before, np.ndarray) or name in scratch or before is after:
             continue
-        if np.array_equal(_bytes(before), _bytes(after)):
+        if _same(_bytes(before), _bytes(after)):
             continue
         if name in totals:
             before, after = _total(before), _total(after)
@@ -53,6 +54,11 @@ def compare_outputs(
             of = f"{where.size:,} of {before.size:,} elements differ"
             differs[name] = f"{name}[{at}] is {after.reshape(-1)[at]} instead of {before.reshape(-1)[at]}; {of}"
     return OutputComparison(exact, differs)
+
+
+def _same(before: NDArray[np.uint8], after: NDArray[np.uint8]) -> bool:
+    chunks = (slice(start, start + CHUNK_BYTES) for start in range(0, max(before.size, after.size), CHUNK_BYTES))
+    return before.size == after.size and all(np.array_equal(before[chunk], after[chunk]) for chunk in chunks)
 
 
 def _differing(before: NDArray[Any], after: NDArray[Any], tolerant: bool) -> NDArray[np.intp]:

@@ -1,7 +1,8 @@
 """Search: executes what the transforms propose, keeps the change that gains most, and begins again with it.
 
 The slow part, executing and timing a version, is the caller's `evaluate`.  Where it has timed only a sample of a long
-launch, the fastest version is executed whole, and the next one only if that turns out wrong or no faster.
+launch, the fastest version is executed whole, and the next one only if that turns out wrong or no faster, or if their
+samples take nearly as long.
 
 After the first round only transforms that gained something are tried again, and those that had nothing to propose
 before: a change may make another one possible.
@@ -19,6 +20,7 @@ from warplens.transform import Change, KernelSource, LaunchFacts, Refusal, trans
 from warplens.transform._change import edited
 
 MOST_STEPS = 5
+TIE = 0.02  # of the time before: by as much a time that is predicted from a small sample may be off
 
 Outcome: TypeAlias = Literal[
     "equal", "sampled", "no gain", "same code", "outputs differ", "not compiled", "fault", "not timed"
@@ -128,13 +130,17 @@ def search(
         others = [step for step in done if not _gains(step)]
         while good and good[0].evaluation.outcome == "sampled":
             progress(good[0].change.title, len(done) - 1, len(done))
-            changes = [*(step.change for step in steps), good[0].change]
-            whole = replace(good[0], evaluation=evaluate(good[0].after, tuple(changes), None))
-            if _gains(whole):
-                good[0] = whole
+            first = _executed_whole(good[0], steps, evaluate)
+            if _gains(first):
+                good[0] = first
             else:
                 del good[0]
-                others.append(whole)
+                others.append(first)
+        if len(good) > 1 and good[1].evaluation.outcome == "sampled" and good[0].gain - good[1].gain < TIE:
+            progress(good[1].change.title, len(done) - 1, len(done))
+            good[1] = _executed_whole(good[1], steps, evaluate)
+            if _gains(good[1]) and good[1].gain > good[0].gain:
+                good[:2] = good[1], good[0]
         tried += [*others, *good[1:]]
         if not good:
             break
@@ -143,6 +149,12 @@ def search(
         version, now = best.after, best.evaluation
         wanted -= {step.change.transform for step in others} - {step.change.transform for step in good}
     return Suggestion(start, begin, tuple(steps), tuple(tried), tuple(dict.fromkeys(refused)))
+
+
+def _executed_whole(step: Step, before: Sequence[Step], evaluate: Evaluate) -> Step:
+    """A step of which a sample was timed."""
+    changes = (*(kept.change for kept in before), step.change)
+    return replace(step, evaluation=evaluate(step.after, changes, None))
 
 
 def _gains(step: Step) -> bool:

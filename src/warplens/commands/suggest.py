@@ -33,8 +33,10 @@ from warplens.core.run_options import RunOptions
 from warplens.errors import CompileError, KernelFault, UsageError
 from warplens.hardware import Gpu, Timing, time
 from warplens.launchspec.arguments import parse_argument
+from warplens.launchspec.array_view import RestoredArray
 from warplens.launchspec.launch_block import Size
 from warplens.launchspec.launch_block_edit import Sizes, divided, with_sizes
+from warplens.launchspec.mapped_array import MappedArray
 from warplens.launchspec.pitched_array import Pitched
 from warplens.machine.gpu_choice import NONE
 from warplens.report.suggestion_view import MeasuredView, SuggestionView
@@ -108,9 +110,13 @@ class Suggested:
 
 
 class VersionRunner(VersionEvaluator):
-    """Executes versions of a kernel with the launch that its file or the command line has.  modules: by source"""
+    """Executes versions of a kernel with the launch that its file or the command line has.
+
+    modules   by source;  changed: places of the arguments whose arrays the kernel as it is changes
+    """
 
     others = "other random arrays"
+    changed: frozenset[int]
 
     def __init__(self, target: Target, request: SuggestRequest) -> None:
         super().__init__(request)
@@ -129,19 +135,47 @@ class VersionRunner(VersionEvaluator):
         return tuple(label or f"argument {place}" for place, label in enumerate(self.target.labels, 1))
 
     def as_it_is(self) -> Candidate:
-        return self.compiled_candidate(self.target)
+        target = self.target
 
-    def candidate(self, version: Version) -> Candidate:
-        return self.compiled_candidate(self.made(version))
-
-    def compiled_candidate(self, target: Target) -> Candidate:
         def execute(host: RunOptions) -> tuple[Run, list[Any]]:
-            if host.sample is not None:
-                return target.run(host), []
             values = target.fresh_values()
-            return target.run_with(values, host), values
+            run = target.run_with(values, host)
+            self.changed = _changed(run)
+            unchanged = target.values()
+            return run, [value if n in self.changed else unchanged[n] for n, value in enumerate(values)]
 
         return Candidate(target.kernel.kernel.code, execute)
+
+    def candidate(self, version: Version) -> Candidate:
+        target = self.made(version)
+
+        def execute(host: RunOptions) -> tuple[Run, list[Any]]:
+            if host.sample is not None:
+                return target.run_with(self.restored_values, host), []
+            values = self.with_copies(target.values())
+            return self.run(target, values, host), values
+
+        return Candidate(target.kernel.kernel.code, execute)
+
+    def run(self, target: Target, values: Sequence[Any], host: RunOptions) -> Run:
+        """UsageError where a version changes an array that the kernel as it is only reads."""
+        run = target.run_with(values, host)
+        if more := sorted(_changed(run) - self.changed):
+            raise UsageError(f"it writes to {self.names[more[0]]}, which the kernel as it is does not change")
+        return run
+
+    def with_copies(self, values: Sequence[Any]) -> list[Any]:
+        """Arguments with copies of the arrays that the kernel changes; the others stand for themselves."""
+        return [_copy(value) if n in self.changed else value for n, value in enumerate(values)]
+
+    @cached_property
+    def restored_values(self) -> list[Any]:
+        """The same for runs of a few blocks, whose results nobody reads: arrays that have their old content again."""
+        copies = self.with_copies(self.target.values())
+        return [
+            RestoredArray(value) if n in self.changed and isinstance(value, np.ndarray) else value
+            for n, value in enumerate(copies)
+        ]
 
     def made(self, version: Version) -> Target:
         """The kernel of a version.  CompileError."""
@@ -191,10 +225,10 @@ class VersionRunner(VersionEvaluator):
         before = self.other_values()
         if before is None:
             return None
-        after = [value.copy() if isinstance(value, np.ndarray) else value for value in before]
+        after = self.with_copies(before)
         try:
-            self.target.run_with(after, self.request.host)
-        except KernelFault:
+            self.run(self.target, after, self.request.host)
+        except (KernelFault, UsageError):
             return None
         return before, after
 
@@ -206,8 +240,8 @@ class VersionRunner(VersionEvaluator):
         if self.other is None:
             return None
         before, expected = self.other
-        values = [value.copy() if isinstance(value, np.ndarray) else value for value in before]
-        self.made(steps[-1].after).run_with(values, self.request.host)
+        values = self.with_copies(before)
+        self.run(self.made(steps[-1].after), values, self.request.host)
         return self.compared(expected, values, tolerant([step.change for step in steps]))
 
     def other_values(self) -> list[Any] | None:
@@ -215,11 +249,13 @@ class VersionRunner(VersionEvaluator):
         if not any("random" in text for text in texts):
             return None
         folder = Path() if self.target.flags.args else Path(self.target.file).parent
-        values = self.target.fresh_values()
+        values = self.target.values()
         for place, (text, parameter) in enumerate(zip(texts, self.target.kernel.parameters, strict=True)):
             if "random" in text and not isinstance(values[place], Pitched):
                 argument = parse_argument(text, self.target.known, place + OTHER_PLACE, folder)
                 values[place] = argument.make(parameter.size)
+                if isinstance(values[place], np.ndarray):
+                    values[place].flags.writeable = False
         return values
 
 
@@ -239,6 +275,21 @@ def suggest(target: Target, request: SuggestRequest, progress: Progress) -> Sugg
     found, fresh = proven(runner, found)
     changed = runner.made(found.end) if found.steps else target
     return Suggested(target, runner.start, changed, tuple(advise(runner.start)), found, fresh)
+
+
+def _changed(run: Run) -> frozenset[int]:
+    """Places of the arguments whose arrays a launch has changed."""
+    assert run.again is not None
+    memory, block = run.again.memory, run.again.parameters
+    places = {memory.allocations[number].address for number in memory.written}
+    return frozenset(
+        n for n, parameter in enumerate(run.kernel.kernel.parameters)
+        if int.from_bytes(block[parameter.offset : parameter.offset + parameter.size], "little") in places
+    )  # fmt: skip
+
+
+def _copy(value: Any) -> Any:
+    return value.copy() if isinstance(value, np.ndarray | Pitched | MappedArray) else value
 
 
 def _short(size: Sizes) -> Size:

@@ -23,6 +23,18 @@ class ArrayView:
         return self.storage.dtype
 
 
+@dataclass(frozen=True)
+class RestoredArray:
+    """Restored array: launch() writes its storage in place, and gives it its old content back afterwards."""
+
+    storage: NDArray[Any]
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of an element of the storage."""
+        return self.storage.dtype
+
+
 def view_of(array: NDArray[Any]) -> ArrayView | NDArray[Any]:
     """The array itself, or where it is a part of another's memory or not contiguous, a view of that."""
     owner = array

@@ -57,10 +57,13 @@ def predict(
 
 def launch_model(
     program: Program, trace: Trace, machine: Machine, occupancy: Occupancy, buffers: Buffers, recorded: Recorder,
-    what_if: Sequence[str] = (),
+    what_if: Sequence[str] = (), effort: float = 1.0,
 ) -> LaunchModel:  # fmt: skip
-    """A launch that can be predicted whatever L2 holds at its start; arguments and errors are those of predict()."""
-    request = prediction_request(program, trace, machine, occupancy, what_if)
+    """A launch that can be predicted whatever L2 holds at its start; arguments and errors are those of predict().
+
+    effort     share of the usual number of blocks from which it is estimated what the grid reads and writes
+    """
+    request = prediction_request(program, trace, machine, occupancy, what_if)._replace(effort=effort)
     return LaunchModel(request, simulation_input(request, buffers, recorded))
 
 
@@ -123,7 +126,7 @@ def full_occupancy(trace: Trace, machine: Machine, occupancy: Occupancy) -> Occu
 def simulation_input(request: PredictionRequest, buffers: Buffers, recorded: Recorder) -> SimulationInput:
     """Chooses blocks, records them, and estimates what the whole grid does to L2 and DRAM."""
     program, trace, machine = request.program, request.trace, request.machine
-    chosen = choose_blocks(trace, machine, request.occupancy)
+    chosen = choose_blocks(trace, machine, request.occupancy, request.effort)
     sync = inter_block_sync(program, trace, chosen, machine.speeds, recorded)
     sample = recorded(chosen.sample)
     streams = sample if set(chosen.simulated) <= set(chosen.sample) else recorded(chosen.simulated)

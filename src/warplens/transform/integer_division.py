@@ -62,12 +62,22 @@ def integer_division(kernel: KernelSource, launch: LaunchFacts) -> Proposals:
         if not by_it:
             continue
         found = _by_parameter(kernel, launch, parameter.name, by_it)
-        loop = with_loop(kernel, launch) if isinstance(found, Refusal) and found.reason.endswith(ONCE) else None
-        if loop is not None:  # in a loop over several elements it serves more than once
-            looped, change = loop
-            then = _by_parameter(looped, launch, parameter.name, _divisions_by(looped, parameter.name))
-            found = combined(kernel, change, looped, then) if isinstance(then, Change) else found
-        yield found
+        in_loop = _in_a_loop(kernel, launch, parameter.name, found)
+        if isinstance(found, Change) or in_loop is None:
+            yield found
+        if in_loop is not None:
+            yield in_loop
+
+
+def _in_a_loop(kernel: KernelSource, launch: LaunchFacts, name: str, found: Change | Refusal) -> Change | None:
+    """The same in a loop over several elements, where the reciprocal serves more than once."""
+    may_pay = isinstance(found, Change) or found.reason.endswith(ONCE)
+    loop = with_loop(kernel, launch) if may_pay else None
+    if loop is None:
+        return None
+    looped, change = loop
+    then = _by_parameter(looped, launch, name, _divisions_by(looped, name))
+    return combined(kernel, change, looped, then) if isinstance(then, Change) else None
 
 
 def _divisions_by(kernel: KernelSource, name: str) -> list[Node]:

@@ -7,6 +7,8 @@ import pytest
 
 import warplens as wl
 from warplens.machine import machine
+from warplens.model.grid.simulated_blocks import choose_blocks
+from warplens.run import launch_model
 
 SOURCE = """
 extern "C" __global__ void uneven(float* out, int heavy) {
@@ -35,3 +37,13 @@ def test_a_launch_lasts_as_long_as_its_longest_block(uneven: wl.Kernel, blocks: 
 def test_without_it_the_launch_is_short(uneven: wl.Kernel) -> None:
     out = np.zeros(4096 * 64, np.float32)
     assert uneven.launch(4096, 64, out, -1).predict("h200").time_us < 10
+
+
+def test_with_less_effort_fewer_blocks_are_sampled_and_as_many_simulated(uneven: wl.Kernel) -> None:
+    out = np.zeros(40_000 * 64, np.float32)
+    run = uneven.launch(40_000, 64, out, -1)
+    usual, quick = (choose_blocks(run.trace, machine("h200"), run.occupancy, effort) for effort in (1.0, 0.1))
+    assert (len(usual.sample), len(quick.sample)) == (2048, 204)
+    assert quick.blocks == usual.blocks
+    quickly = launch_model(run, effort=0.1).prediction().time_us
+    assert quickly == pytest.approx(run.predict().time_us, rel=0.02)

@@ -25,6 +25,7 @@ from warplens.errors import CompileError, UsageError
 from warplens.program.saved_launch import SavedLaunch
 from warplens.rules import findings
 from warplens.run import Run
+from warplens.sass import disassemble_ahead
 from warplens.transform import Change, KernelSource, LaunchFacts
 from warplens.transform._change import SAME_LAUNCH
 from warplens.transform._kernel_source import KernelParameter
@@ -174,14 +175,17 @@ class ProgramKernel(VersionEvaluator):
         return self.modules[text]
 
     def compile_ahead(self, versions: Sequence[Version]) -> None:
-        """Compiles versions side by side; what cannot be compiled is left to evaluate()."""
+        """Compiles versions side by side, and disassembles them together; what cannot be compiled is left to
+        evaluate()."""
 
-        def compiled(version: Version) -> None:
+        def compiled(version: Version) -> list[Module]:
             with suppress(CompileError):
-                self.module(version.text)
+                return [self.module(version.text)]
+            return []
 
         with ThreadPoolExecutor(available_threads()) as pool:
-            list(pool.map(compiled, versions))
+            modules = list(pool.map(compiled, versions))
+        disassemble_ahead(module.cubin for found in modules for module in found)
 
     def facts(self, run: Run) -> LaunchFacts:
         memory, machine = self.launches[0], run.machine

@@ -74,11 +74,7 @@ class ProgramSources:
 
 def with_sources(cubin: bytes, texts: Texts) -> Module:
     """A module that knows its source: the line table names copies of the files, whose names end as theirs."""
-    plain = Module(read_cubin(cubin), {})
-    named = {
-        instruction.source.file for kernel in plain for instruction in plain[kernel].program.instructions
-        if instruction.source
-    }  # fmt: skip
+    named = {line.file for kernel in read_cubin(cubin).kernels.values() for line in kernel.lines if line}
     known = {name: text for name in named for file, text in texts.items() if os.path.abspath(name).endswith(file)}
     return Module(read_cubin(cubin, known), {})
 

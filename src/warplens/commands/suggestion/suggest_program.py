@@ -18,7 +18,13 @@ from warplens.commands.suggestion.kernel_view import difference, kernel_view
 from warplens.commands.suggestion.program_kernel import ProgramKernel
 from warplens.commands.suggestion.program_sources import ProgramSources, Texts, short
 from warplens.commands.suggestion.program_trial import ProgramTrial, trial
-from warplens.commands.suggestion.version_evaluator import SuggestRequest, first_line, proven, without_last
+from warplens.commands.suggestion.version_evaluator import (
+    SuggestRequest,
+    first_error,
+    first_line,
+    proven,
+    without_last,
+)
 from warplens.emulator import DEFAULT_BUDGET
 from warplens.errors import CompileError, KernelFault, UnsupportedInstruction, UsageError
 from warplens.machine import Machine, choose
@@ -194,7 +200,8 @@ def _suggested(made: SuggestedProgram, kernel: str, archive: LaunchArchive, prog
         return KernelResult(kernel, reason=first_line(error))
     found, fresh = proven(evaluator, found)
     before = made.texts
-    found = _proven_by_running(made, evaluator, found, tell)
+    while found.steps and (note := _taken(made, evaluator, found, tell)):
+        found, fresh = proven(evaluator, without_last(found, f"in the whole program: {note}"))
     said = [f"on {evaluator.others} {fresh}"] if fresh else []
     diffs = [
         difference(before[name], text, short(name)) for name, text in made.texts.items() if text != before[name]
@@ -219,23 +226,18 @@ def _saved(
     return found
 
 
-def _proven_by_running(
-    made: SuggestedProgram, evaluator: ProgramKernel, found: Suggestion, progress: Progress
-) -> Suggestion:
-    """Drops the last changes until the changed program ends as before and its kernels take less time."""
-    while found.steps:
-        texts = changed_texts(evaluator, found)
-        progress("the changed program", 0, 1)
-        try:
-            after = _run(made.request, made.sources, texts)
-            note = made.before.difference(after, made.request.expect) or _no_gain(made.after, after, evaluator.kernel)
-        except CompileError as error:
-            note = f"not compiled: {first_line(error)}"
-        if not note:
-            made.texts, made.after = texts, after
-            break
-        found = without_last(found, f"in the whole program: {note}")
-    return found
+def _taken(made: SuggestedProgram, evaluator: ProgramKernel, found: Suggestion, progress: Progress) -> str:
+    """Takes changes into the program if it then ends as before and its kernels take less time; else why not."""
+    texts = changed_texts(evaluator, found)
+    progress("the changed program", 0, 1)
+    try:
+        after = _run(made.request, made.sources, texts)
+    except CompileError as error:
+        return f"not compiled: {first_error(error)}"
+    note = made.before.difference(after, made.request.expect) or _no_gain(made.after, after, evaluator.kernel)
+    if not note:
+        made.texts, made.after = texts, after
+    return note
 
 
 def _no_gain(before: ProgramTrial, after: ProgramTrial, kernel: str) -> str:

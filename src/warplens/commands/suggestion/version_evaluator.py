@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from warplens.advice import NOISE, Evaluation, OutputComparison, Step, Suggestion, Version, compare_outputs
 from warplens.advice.search import Outcome
 from warplens.core.launch import Dim3
 from warplens.core.run_options import RunOptions
-from warplens.errors import CompileError, KernelFault, UnsupportedInstruction, UsageError
-from warplens.run import Run
+from warplens.errors import CompileError, KernelFault, Unpredictable, UnsupportedInstruction, UsageError
+from warplens.run import Run, launch_model
+from warplens.sass.block_queue import polls_other_blocks, waiting_loads
 from warplens.transform import Change, LaunchFacts
 
 SAMPLE = 64  # blocks; its predicted time is that of the whole launch in the labs
-LONG = 20_000_000  # warp instructions: a fifth of a second
+LONG = 500_000  # warp instructions: to compile the kernel and to copy and compare its arrays takes longer
+TRIAL_EFFORT = 0.1  # of the prediction of a sample: it takes a third of the time
 COUNTS = ("smsp__inst_executed.sum", "memory_l2_theoretical_sectors_global", "memory_l1_wavefronts_shared",
           "smsp__inst_executed_op_branch.sum", "launch__registers_per_thread")  # fmt: skip
 UNKNOWN = LaunchFacts((1, 1, 1), (1, 1, 1))
@@ -88,7 +92,7 @@ class VersionEvaluator(ABC):
         try:
             candidate = self.candidate(version)
         except CompileError as error:
-            return Evaluation("not compiled", UNKNOWN, note=first_line(error))
+            return Evaluation("not compiled", UNKNOWN, note=first_error(error))
         identity = candidate.code, version.grid, version.block
         if limit_us is not None and identity in self.known:
             return Evaluation("same code", UNKNOWN, note="same machine code as a version before")
@@ -96,7 +100,7 @@ class VersionEvaluator(ABC):
         try:
             if limit_us and self.is_long:
                 sampled, _ = candidate.execute(replace(self.request.host, sample=SAMPLE))
-                if quick := time_of(sampled.timed()):
+                if quick := _trial_time(sampled):
                     gains = quick <= limit_us * (1 - NOISE)
                     return Evaluation("sampled" if gains else "no gain", UNKNOWN, quick)
             run, found = candidate.execute(self.request.host)
@@ -116,17 +120,23 @@ class VersionEvaluator(ABC):
         outcome: Outcome = "equal" if timed.prediction else "not timed"
         return Evaluation(outcome, self.facts(timed), time_of(timed), timed.unpredicted, exact, _counts(timed))
 
-    @property
+    @cached_property
     def is_long(self) -> bool:
-        """Whether a sample of the blocks is timed, and the whole launch is executed only of the fastest version."""
-        return int(self.start.trace.executed.sum()) > LONG and self.start.launch.blocks > 4 * SAMPLE
+        """Whether a sample of the blocks is timed, and the whole launch is executed only of the fastest version.
+
+        Not where blocks may wait for each other: those of a sample would wait for ever.
+        """
+        run = self.start
+        if run.launch.cooperative or waiting_loads(run.kernel.program) or polls_other_blocks(run.kernel.program):
+            return False
+        return int(run.trace.executed.sum()) > LONG and run.launch.blocks > 4 * SAMPLE
 
     def compared(self, expected: Sequence[Any], found: Sequence[Any], may_round: bool) -> OutputComparison:
         return compare_outputs(self.names, expected, found, may_round, self.request.scratch, self.request.totals)
 
 
 def proven(evaluator: VersionEvaluator, found: Suggestion) -> tuple[Suggestion, str]:
-    """Drops the last changes until outputs are equal on other inputs too; and how equal they are."""
+    """Without the changes whose outputs differ on other inputs; and how equal those of the others are."""
     while found.steps:
         try:
             compared = evaluator.on_other_inputs(found.steps)
@@ -143,18 +153,38 @@ def proven(evaluator: VersionEvaluator, found: Suggestion) -> tuple[Suggestion, 
 
 
 def without_last(found: Suggestion, note: str) -> Suggestion:
-    """The same without its last change, whose outputs differ."""
+    """The same without its last change, which is wrong; in its place the next best that was executed there."""
     *kept, last = found.steps
     wrong = replace(last, evaluation=replace(last.evaluation, outcome="outputs differ", note=note))
-    return replace(found, steps=tuple(kept), tried=(wrong, *found.tried))
+    others = [
+        step for step in found.tried
+        if step.evaluation.outcome == "equal" and step.gain >= NOISE and step.counts_before is last.counts_before
+    ]  # fmt: skip
+    best = max(others, key=lambda step: step.gain, default=None)
+    tried = (wrong, *(step for step in found.tried if step is not best))
+    return replace(found, steps=tuple(kept) if best is None else (*kept, best), tried=tried)
 
 
 def time_of(run: Run) -> float | None:
     return run.prediction.time_us if run.prediction else None
 
 
+def _trial_time(run: Run) -> float | None:
+    """Of a sample: predicted from fewer blocks than usual."""
+    try:
+        return launch_model(run, effort=TRIAL_EFFORT).prediction().time_us
+    except Unpredictable:
+        return None
+
+
 def first_line(error: Exception) -> str:
     return str(error).splitlines()[0]
+
+
+def first_error(error: CompileError) -> str:
+    """The compiler's first error, without the folder of the file: copies of it are compiled."""
+    lines = str(error).splitlines()
+    return re.sub(r"^\S*/", "", next((line for line in lines if "error" in line), lines[0]))
 
 
 def tolerant(changes: Sequence[Change]) -> bool:

@@ -79,14 +79,15 @@ class TierPolicy:
         wanted = os.environ.get("WARPLENS_TIER", "")
         if wanted == "whole":
             return None
-        compiled = not wanted and (_executed[self._key] > self._break_even or self._cached(self.tile) is not None)
+        executed = _executed[self._key, self.checks]
+        compiled = not wanted and (executed > self._break_even or self._cached(self.tile) is not None)
         return None if compiled else compile_threaded(self.kernel, self.program, self.checks - UNCOUNTED)
 
     def tier_up(self, code: NativeCode, done: int, left: int, threads: int) -> NativeCode:
         """The code that continues a launch with `done` warp instructions executed and `left` remaining."""
         if code.places is None or os.environ.get("WARPLENS_TIER") == "steps":
             return code
-        _executed[self._key] += done + left
+        _executed[self._key, self.checks] += done + left
         return self.compiled() if left > self._break_even * threads else code
 
     @property
@@ -106,4 +107,5 @@ class TierPolicy:
 
 
 _uncounted_seconds: defaultdict[bytes, float] = defaultdict(float)  # of launches not counted, by machine code
-_executed: Counter[bytes] = Counter()  # warp instructions of threaded code in this process, by machine code
+# Warp instructions of threaded code in this process, by machine code and checks: a recording executes few blocks.
+_executed: Counter[tuple[bytes, Checks]] = Counter()

@@ -53,7 +53,7 @@ def copy(pairs: list[tuple[NDArray[np.uint8], NDArray[np.uint8]]], threads: int)
 class Allocation:
     """Allocation: `size` bytes from `address`, filled from the host's array at host address `start`.
 
-    ours   private copy of what the array held before the launch
+    ours   the array may be written, and is restored: a private copy of what the host's array held before the launch
     slack  bytes at its end that nobody asked for, and that can be reached all the same
     """
 
@@ -101,13 +101,14 @@ class DeviceMemory:
         """The allocations that matter to the launch."""
         return self.allocations
 
-    def allocate(self, name: str, array: NDArray[Any], start: int | None = None) -> int:
+    def allocate(self, name: str, array: NDArray[Any], start: int | None = None, ours: bool = False) -> int:
         """The address of a new allocation with this contiguous content, at host address `start`."""
         place, size = self.top, array.nbytes
         self.top = -(-(place + size + GUARD) // ALIGNMENT) * ALIGNMENT
         if self.top - GLOBAL_BASE > LIMIT:
             raise UsageError(f"the buffers take more than {LIMIT >> 30} GiB of device memory")
-        self.allocations.append(Allocation(name, place, size, array, address(array) if start is None else start))
+        start = address(array) if start is None else start
+        self.allocations.append(Allocation(name, place, size, array, start, ours))
         return place
 
     def place_heap(self) -> tuple[int, int]:
@@ -191,8 +192,12 @@ class DeviceMemory:
         whole   the whole grid ran: what no block has read need not be kept
         """
         self.blank = frozenset(n for n in self.written - self.read if whole)
+        for number in [number for number in self.kept if self.allocations[number].ours]:
+            copy(self.kept.pop(number).restore_copies(), self.threads)
         for number in self.written & self.read:
             allocation = self.allocations[number]
+            if allocation.ours:  # it has its old content again
+                continue
             if number in self.kept:
                 backup = self.kept.pop(number)
                 copy(backup.remaining_copies(), self.threads)

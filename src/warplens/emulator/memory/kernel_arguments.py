@@ -17,7 +17,7 @@ from warplens.emulator.memory.argument_conversion import check_elements, number_
 from warplens.emulator.memory.buffer_pool import address
 from warplens.emulator.memory.device_memory import DeviceMemory
 from warplens.errors import UsageError
-from warplens.launchspec.array_view import ArrayView
+from warplens.launchspec.array_view import ArrayView, RestoredArray
 from warplens.launchspec.mapped_array import MappedArray
 from warplens.launchspec.pitched_array import Pitched
 
@@ -54,7 +54,7 @@ def pass_arguments(
         if said:
             label += f" ({said})"
         shown = f"{label} ({kind.name})" if kind.name and not said else label
-        value = given.storage if isinstance(given, Pitched | MappedArray | ArrayView) else given
+        value = given.storage if isinstance(given, Pitched | MappedArray | ArrayView | RestoredArray) else given
         if isinstance(value, np.ndarray) and value.ndim > 0:
             _check_array(value, parameter, TENSOR_MAP if isinstance(given, MappedArray) else POINTER, shown)
             if not isinstance(given, MappedArray | ArrayView):
@@ -62,7 +62,7 @@ def pass_arguments(
             identity = (address(value), value.nbytes)
             if identity not in known:
                 arrays.append((value, len(memory.allocations)))
-                known[identity] = memory.allocate(label, value, identity[0])
+                known[identity] = memory.allocate(label, value, identity[0], isinstance(given, RestoredArray))
             start = known[identity] + (given.offset if isinstance(given, ArrayView) else 0)
             data = start.to_bytes(8, "little")
             if isinstance(given, MappedArray):

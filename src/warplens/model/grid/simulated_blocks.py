@@ -60,7 +60,8 @@ class SimulatedBlocks:
         return tuple(dict.fromkeys(self.blocks + sum(self.other_sms, ())))
 
 
-def choose_blocks(trace: Trace, machine: Machine, occupancy: Occupancy) -> SimulatedBlocks:
+def choose_blocks(trace: Trace, machine: Machine, occupancy: Occupancy, effort: float = 1.0) -> SimulatedBlocks:
+    """effort: share of the usual sample, for predictions that only choose among versions"""
     total = trace.launch.blocks
     active = min(machine.multiprocessors, total)
     whole = -(-total // machine.multiprocessors)
@@ -72,14 +73,15 @@ def choose_blocks(trace: Trace, machine: Machine, occupancy: Occupancy) -> Simul
     longest = _longest_block(trace) if count == whole else None
     blocks = _blocks_of_sm(total, active, count, longest, whole >= 2 * resident)
     pairs = min(PAIRS_BLOCKS, int(PAIRS_INSTRUCTIONS / each))
-    wanted = min(max(int(FOOTPRINT_INSTRUCTIONS / each), pairs, LEAST_BLOCKS), FOOTPRINT_BLOCKS)
+    wanted = max(int(FOOTPRINT_INSTRUCTIONS * effort / each), pairs, LEAST_BLOCKS)
+    wanted = min(wanted, int(FOOTPRINT_BLOCKS * effort))
     sectors = int(trace.sectors.sum())
-    few = FOOTPRINT_SECTORS / max(sectors / total, 1.0)  # blocks
+    few = FOOTPRINT_SECTORS * effort / max(sectors / total, 1.0)  # blocks
     sample = min(wanted, max(int(few), pairs, LEAST_BLOCKS))
     every = total <= wanted and sectors <= ALL_SECTORS
     more = tuple(range(total)) if every else random_blocks(total, min(sample, total))
     around = len(offsets(trace.launch.grid)) + 1
-    most = min(CENTRES_INSTRUCTIONS / each, few)
+    most = min(CENTRES_INSTRUCTIONS * effort / each, few)
     centres = min(CENTRES, int(most / around)) if total > len(more) else 0
     other_sms = _blocks_of_other_sms(total, active, int(SEVERAL / (whole * each))) if whole <= resident else ()
     places = min(max(occupancy.places, resident), AT_ONCE * resident, whole)

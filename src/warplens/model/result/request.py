@@ -17,13 +17,15 @@ from warplens.model.trace.warp_streams import WarpStreams
 
 
 class PredictionRequest(NamedTuple):
-    """machine: at the clock of this launch;  what_if: causes to remove (WHAT_IF of prediction.py)."""
+    """machine: at the clock of this launch;  what_if: causes to remove (WHAT_IF of prediction.py);  effort: share of
+    the usual sample of blocks."""
 
     program: Program
     trace: Trace
     machine: Machine
     occupancy: Occupancy
     what_if: tuple[str, ...]
+    effort: float = 1.0
 
     @property
     def executed(self) -> float:
