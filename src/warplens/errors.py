@@ -61,6 +61,10 @@ class UnsupportedInstruction(WarplensError):
     exit_code = 4
 
 
+class DynamicParallelism(UnsupportedInstruction):
+    """A kernel that launches kernels itself."""
+
+
 class KernelFault(WarplensError):
     """The kernel itself did something wrong: stray or misaligned access, trap, deadlock, endless loop.
 

@@ -97,6 +97,11 @@ extern "C" __device__ int elsewhere();
 extern "C" __global__ void make(int** to) { **to = elsewhere(); }
 extern "C" __global__ void use(int** from, int* to) { *to = **from; }
 """
+LAUNCHES = """
+extern "C" __global__ void child(int** to) { *to = 0; }
+extern "C" __global__ void make(int** to) { child<<<1, 1>>>(to); }
+extern "C" __global__ void use(int** from, int* to) {}
+"""
 AREA = SHAPES.split("extern")[0] + "__device__ int Square::area() { return side * side; }"
 
 
@@ -118,6 +123,16 @@ def test_code_that_was_not_linked_fails_as_a_kernel_fails(capfd: pytest.CaptureF
     assert (ran.code, ran.out) == (1, "")
     assert "failed 715" in ran.err
     assert "make calls elsewhere, which is not in its code" in ran.document["faults"][0]
+
+
+def test_a_kernel_that_launches_kernels_is_refused_when_it_is_launched(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "main.cubin").write_bytes(compile_source(LAUNCHES, "a.cu", "sm_90", ["-rdc=true"])[0])
+    ran = run(capfd, tmp_path, sys.executable, PROGRAMS / "shapes.py", tmp_path / "main.cubin")
+    assert "failed 801" in ran.err
+    assert ran.document["missing"] == ["launches by kernels (dynamic parallelism: make)"]
+    assert ran.document["faults"] == []
 
 
 def test_functions_of_the_same_name_and_content_in_two_files() -> None:

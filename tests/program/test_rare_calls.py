@@ -33,3 +33,20 @@ def test_rare_calls(capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypat
         "names cudaErrorInsufficientDriver cudaErrorUnsupportedLimit",
     ], ran.err
     assert ran.document["missing"] == ["cuStreamWaitValue for a value that is written later"]
+
+
+def test_sharing_between_processes_and_green_contexts_are_refused_and_named_once(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path, registered: Path
+) -> None:
+    ran = run(capfd, tmp_path, built("refused.c", registered.parent, "-lcudart", "-lcuda"))
+    words = ("memory handle", "event handle", "pool", "physical memory", "green context", "resource")
+    refused = [f"{word} cudaErrorNotSupported" for word in words]
+    assert ran.out.splitlines() == [*refused, *refused, "events 0 pools 0 last error 801"], ran.err
+    assert ran.document["missing"] == [
+        "cudaIpcGetMemHandle",
+        "cudaIpcGetEventHandle",
+        "pools that processes share (cuMemPoolCreate)",
+        "memory that processes share (cuMemCreate)",
+        "cuGreenCtxCreate",
+        "cuDeviceGetDevResource",
+    ]

@@ -12,7 +12,7 @@ from warplens.counters.occupancy import occupancy
 from warplens.emulator import DEFAULT_BUDGET, LaunchRequest, available_threads
 from warplens.emulator import run as execute
 from warplens.emulator.state.abi import CALL_STACK
-from warplens.errors import CubinError, KernelFault, UnsupportedInstruction, UsageError
+from warplens.errors import CubinError, DynamicParallelism, KernelFault, UnsupportedInstruction, UsageError
 from warplens.machine import Machine
 from warplens.program.arena import Arena, ArenaMemory
 from warplens.program.launch_archive import LaunchArchive
@@ -262,6 +262,10 @@ class Device:
             counted = execute(
                 request, threads=available_threads(), checks=self.log.check.kernel_checks, counted=counts
             )  # fmt: skip
+        except DynamicParallelism:
+            self.log.view.running = ""
+            self.log.missed(f"launches by kernels (dynamic parallelism: {function.name})")
+            return Status.NOT_SUPPORTED, b""
         except (KernelFault, UnsupportedInstruction, CubinError) as error:
             self.log.view.running = ""
             if isinstance(error, KernelFault):

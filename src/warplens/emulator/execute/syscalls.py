@@ -23,7 +23,7 @@ from warplens.emulator.memory.device_memory import DeviceMemory
 from warplens.emulator.state import abi
 from warplens.emulator.state.abi import ARGUMENTS, FIRST_ARGUMENT
 from warplens.emulator.state.structs import BlockState, BufferRange, FaultKind, Touch, WarpState, WorkerEnv
-from warplens.errors import UnsupportedInstruction
+from warplens.errors import DynamicParallelism, UnsupportedInstruction
 
 DEVICE_RUNTIME = re.compile("CDP|cuda_device_runtime|^cuda[A-Z]")  # of names in libcudadevrt
 GRADIENTS = "__cuda_syscall_tex_grad"  # _3d_..., _cube_...
@@ -45,7 +45,7 @@ def check(kernel: Kernel) -> None:
     if any(
         DEVICE_RUNTIME.search(name) for name in kernel.externs if name not in FUNCTIONS
     ):  # those it launches are among them, too
-        raise UnsupportedInstruction(
+        raise DynamicParallelism(
             f"{demangled(kernel.name)} launches kernels itself (dynamic parallelism), which is not executed here"
         )
     for name in kernel.externs:

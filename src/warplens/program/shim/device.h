@@ -216,4 +216,5 @@ int is_filled(uint64_t to, uint64_t bytes, uint32_t value, int element); /* as k
 void keep_fill(uint64_t to, uint64_t bytes, uint32_t value, int element);
 
 void *known_entry(const char *name); /* entry_points.c */
-CUresult not_provided(const char *name); /* named at the end; NOT_SUPPORTED */
+CUresult not_provided(const char *name); /* a call; named at the end; NOT_SUPPORTED */
+CUresult refuse(const char *what);       /* likewise, a part of a call, within it */

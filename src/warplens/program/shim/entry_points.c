@@ -96,11 +96,18 @@ EXPORT CUresult cuGetExportTable(const void **table, const void *id) {
     return NOT_FOUND;
 }
 
+CUresult refuse(const char *what) {
+    report_missing(what);
+    return NOT_SUPPORTED;
+}
+
 CUresult not_provided(const char *name) {
+    int is_runtime = !strncmp(name, "cuda", 4);
+    if (is_runtime)
+        start_runtime();
     begin(NOTHING);
-    report_missing(name);
-    CUresult status = finish(NOT_SUPPORTED, CALL_NS);
-    return strncmp(name, "cuda", 4) ? status : keep_error(status);
+    CUresult status = finish(refuse(name), CALL_NS);
+    return is_runtime ? keep_error(status) : status;
 }
 
 /* What is not provided. */

@@ -80,6 +80,7 @@ void record_event(struct event *event, struct stream *stream) {
     event->recorded = 1;
     stream->kernel_end = 0;
     event->at = now() - end < NEAR_NS ? end : now();
+    event->taken = taken_by_calls() + EVENT_NS;
     if (end <= now() && stream->early_count < MOST_EARLY)
         stream->early[stream->early_count++] = event;
 }

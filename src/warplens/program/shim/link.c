@@ -47,7 +47,7 @@ EXPORT CUresult cuLinkAddData_v2(struct linker *linker, int kind, void *data, si
     if (!status && !(linker && data && size))
         status = INVALID_VALUE;
     if (!status && kind >= MOST_KINDS)
-        status = not_provided("cuLinkAddData of NVVM code");
+        status = refuse("cuLinkAddData of NVVM code");
     if (!status) {
         uint32_t head[2] = {kind, size};
         linker->pieces = realloc(linker->pieces, linker->bytes + sizeof head + size);

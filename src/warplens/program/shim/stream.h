@@ -13,7 +13,7 @@ struct tips {
 };
 
 struct event {
-    int64_t at;
+    int64_t at, taken; /* when it took place, and how long calls had taken by the end of the one that recorded it */
     int recorded, timed;
     CUcontext context;
     struct capture *capture; /* where it was last recorded in a stream that is captured */
@@ -22,8 +22,9 @@ struct event {
 };
 
 /* An event recorded while the stream is idle takes place when the work before it ended and, unless somebody has looked
-   at it by then, when the next work begins, if that is so near.  Two events around a launch are then as far apart as its
-   predicted time, which was calibrated so, however slow the host is that runs this. */
+   at it by then, when the next work begins, if that is so near, less what calls have taken since: loading and launching.
+   Two events around a launch are then as far apart as that and its predicted time, which was calibrated so, however slow
+   the host is that runs this. */
 enum { MOST_EARLY = 8, NEAR_NS = 20000000 };
 
 /* A launch that begins when another ends is being prepared while that runs, unless an event stands between them. */

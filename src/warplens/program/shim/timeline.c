@@ -146,10 +146,13 @@ static int64_t room_for(struct timeline *t, double share, int64_t at, int64_t du
     return start;
 }
 
-static void move_early(struct stream *stream, int64_t at) {
-    for (int n = 0; n < stream->early_count; n++)
-        if (at > stream->early[n]->at && at - stream->early[n]->at < NEAR_NS)
-            stream->early[n]->at = at;
+static void move_early(struct stream *stream, int64_t start, enum engine engine) {
+    for (int n = 0; n < stream->early_count; n++) {
+        struct event *event = stream->early[n];
+        int64_t at = engine == COMPUTE ? start - (taken_by_calls() - event->taken) : start;
+        if (at > event->at && at - event->at < NEAR_NS)
+            event->at = at;
+    }
     stream->early_count = 0;
 }
 
@@ -170,16 +173,14 @@ int64_t queue_work(CUstream handle, enum engine engine, double share, int64_t du
             start = timeline->engines[engine];
         timeline->engines[engine] = start + duration;
     }
-    /* The host records an event, and then takes its time to load and launch. */
-    int64_t recorded = engine != COMPUTE ? start : start - taken_in_call();
-    move_early(stream, recorded);
+    move_early(stream, start, engine);
     struct stream *launched_into = stream->parent ? stream->parent : stream;
     int is_default = launched_into == default_stream(launched_into->device);
     notify(TIMED, launched_into->id, start, 2 * launched_into->device + is_default, duration);
     if (stream->parent)
-        move_early(stream->parent, recorded);
+        move_early(stream->parent, start, engine);
     if (!launched_into->separate)
-        move_early(default_stream(launched_into->device), recorded);
+        move_early(default_stream(launched_into->device), start, engine);
     stream->end = start + duration;
     stream->kernel_end = engine == COMPUTE ? stream->end : 0;
     return stream->end;

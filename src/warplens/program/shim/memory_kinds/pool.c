@@ -116,8 +116,8 @@ EXPORT CUresult cuMemPoolCreate(struct pool **pool, const pool_properties *prope
         status = INVALID_VALUE;
     if (!status && (properties->location.id < 0 || properties->location.id >= gpu.devices))
         status = INVALID_DEVICE;
-    if (!status && properties->handle_types) /* to share between processes */
-        status = NOT_SUPPORTED;
+    if (!status && properties->handle_types)
+        status = refuse("pools that processes share (cuMemPoolCreate)");
     if (!status)
         *pool = new_pool(properties);
     return finish(status, ALLOCATE_NS);

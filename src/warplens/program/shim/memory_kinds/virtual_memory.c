@@ -118,8 +118,10 @@ EXPORT CUresult cuMemCreate(uint64_t *handle, size_t size, const physical_proper
         status = INVALID_VALUE;
     if (!status && p->location.type == 1 && (p->location.id < 0 || p->location.id >= gpu.devices))
         status = INVALID_DEVICE;
-    if (!status && (p->handle_types || p->location.type != 1)) /* to share between processes; memory of the host */
-        status = NOT_SUPPORTED;
+    if (!status && p->handle_types)
+        status = refuse("memory that processes share (cuMemCreate)");
+    if (!status && p->location.type != 1)
+        status = refuse("physical memory of the host (cuMemCreate)");
     uint64_t content;
     if (!status)
         status = allocate(size + UNIT, BACKING, &content); /* pages of it are mapped: its start may lie within one */
