@@ -15,11 +15,12 @@ DEVICE void load_row(void *to, const void *from, int bytes, u64 *barrier) {
                : "memory");
 }
 
-// One thread keeps `ahead` copies of `bytes` in flight. Copy k of a block reads place (block + k * step) % places of the
-// matrix: boxes of rows of 128 bytes, or rows of bytes. `ahead` and `places` are powers of two. Alone: each copy is
-// timed by itself.
+// One thread keeps `ahead` copies of `bytes` in flight. Copy k of a block reads place (block / sharers + k * step) % places
+// of the matrix: boxes of rows of 128 bytes, or rows of bytes. `ahead` and `places` are powers of two. Alone: each copy
+// is timed by itself.
 extern "C" __global__ void copies(const __grid_constant__ CUtensorMap map, const unsigned char *from, int boxes, int bytes,
-                                  int ahead, int number, int step, int places, int alone, long long *cycles) {
+                                  int ahead, int number, int step, int places, int alone, int sharers,
+                                  long long *cycles) {
   u64 *full = (u64 *)(memory + PLACE);
   if (threadIdx.x) return;
   for (int i = 0; i < ahead; ++i) mbarrier_init(full + i, 1);
@@ -28,7 +29,7 @@ extern "C" __global__ void copies(const __grid_constant__ CUtensorMap map, const
   auto fetch = [&](int k) {
     u64 *barrier = full + (k & mask);
     void *to = memory + (k & mask) * bytes;
-    long long place = (blockIdx.x + k * step) & places - 1;
+    long long place = (blockIdx.x / sharers + k * step) & places - 1;
     mbarrier_expect(barrier, bytes);
     if (boxes) load_box(to, map, 0, place * rows, barrier);
     else load_row(to, from + place * bytes, bytes, barrier);

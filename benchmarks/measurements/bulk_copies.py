@@ -1,5 +1,5 @@
-"""Cycles of bulk copies, boxes, multicasts, mbarriers, register reallocation, and of products beside copies:
-`python bulk_copies.py OUT.csv` on an H200, with nvcc, PyTorch and the driver."""
+"""Cycles of bulk copies, boxes, those that several SMs fetch, multicasts, mbarriers, register reallocation, and of
+products beside copies: `python bulk_copies.py OUT.csv` on an H200, with nvcc, PyTorch and the driver."""
 
 from __future__ import annotations
 
@@ -85,8 +85,19 @@ def copies(gpu: Kernels) -> Iterator[Row]:
                         for _ in range(2):  # the first brings it into L2
                             if where == "dram":
                                 gpu.swept.fill_(1)
-                            found = gpu.start("copies", grid, 32, *given, grid, span // size, int(ahead == 0))
+                            found = gpu.start("copies", grid, 32, *given, grid, span // size, int(ahead == 0), 1)
                         yield "box" if boxes else "row", where, grid, size, ahead, number, 1, *gpu.slowest(grid, found)
+
+
+def shared(gpu: Kernels) -> Iterator[Row]:
+    """Boxes that so many SMs fetch from L2 at the same time, each for itself; the number is in the column `cluster`."""
+    for sharers in (1, 2, 4, 8, 16, 33, 66, SMS):
+        for size in (8192, 16384, 32768):
+            for ahead in (2, 4):
+                given = tensor_map(gpu.memory, size // 128), gpu.memory, 1, size, ahead, 256
+                for _ in range(2):
+                    found = gpu.start("copies", SMS, 32, *given, -(-SMS // sharers), SMALL // size, 0, sharers)
+                yield "shared", "l2", SMS, size, ahead, 256, sharers, *gpu.slowest(SMS, found)
 
 
 def multicasts(gpu: Kernels) -> Iterator[Row]:
@@ -136,7 +147,7 @@ def main(out: str) -> None:
     gpu = Kernels()
     with open(out, "w", encoding="utf-8") as file:
         print("what,where,blocks,bytes,in_flight,number,cluster,median_cycles,most_cycles", file=file)
-        for part in (others, copies, multicasts, stores):
+        for part in (others, copies, shared, multicasts, stores):
             for row in part(gpu):
                 print(*row, sep=",", file=file, flush=True)
 

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 import warplens as wl
+from helpers.sampled_footprints import sampled_footprint
 from helpers.snapshots import Snapshot
 from warplens.emulator import RECORD
 from warplens.errors import Unpredictable, UsageError
 from warplens.machine import Machine, machine
 from warplens.model import WHAT_IF, Prediction
-from warplens.model.grid.sector_footprint import footprint
 from warplens.model.grid.simulated_blocks import choose_blocks, random_blocks
 from warplens.model.predict import predict
 from warplens.model.trace.warp_streams import WarpStreams, order_by_warp
@@ -162,12 +162,12 @@ def test_machine_code_for_another_gpu_is_refused() -> None:
 def test_the_number_of_different_sectors_is_estimated_from_some_blocks(snapshot: Snapshot) -> None:
     total, sampled = 4096, random_blocks(4096, 256)
     assert len(set(sampled)) == 256
-    apart = [(16 * b + k, n) for n, b in enumerate(sampled) for k in range(16)]
-    rows = [(64 * (b // 64) + k, n) for n, b in enumerate(sampled) for k in range(64)]
-    same = [(k, n) for n in range(256) for k in range(64)]
+    apart = [(16 * b + k, b) for b in sampled for k in range(16)]
+    rows = [(64 * (b // 64) + k, b) for b in sampled for k in range(64)]
+    same = [(k, b) for b in sampled for k in range(64)]
     for pairs, true in ((apart, 16 * total), (rows, 64 * 64), (same, 64)):
         sectors, blocks = (np.array(column) for column in zip(*pairs, strict=True))
-        found = footprint(sectors.astype(np.uint32), blocks.astype(np.int64), 256, total, 1 << 30)
+        found = sampled_footprint(sectors, blocks, sampled, total)
         assert snapshot(found.of(total)) == pytest.approx(true, rel=0.15)  # an estimate: 13 % here
 
 
@@ -177,8 +177,9 @@ def test_what_is_used_again_too_late_is_fetched_anew(snapshot: Snapshot) -> None
     cold = [(100 + 7919 * (4 * b + k) % 1024, b) for b in range(total) for k in range(4)]  # by four blocks, far apart
     for pairs, once, anew in ((hot, 4, 4), (cold, 1024, 4 * 1024)):
         sectors, blocks = (np.array(column) for column in zip(*pairs, strict=True))
-        sampled = np.isin(blocks, random_blocks(total, 512))
-        found = footprint(sectors[sampled].astype(np.uint32), blocks[sampled].astype(np.int64), 512, total, 1 << 30)
+        sampled = random_blocks(total, 512)
+        some = np.isin(blocks, sampled)
+        found = sampled_footprint(sectors[some], blocks[some], sampled, total)
         assert snapshot(found.of(total)) == pytest.approx(once, rel=0.1)
         assert snapshot(found.miss_footprint(8, 8).of(total)) == pytest.approx(anew, rel=0.1)
 

@@ -33,6 +33,7 @@ class Kind(IntEnum):
     MBARRIER_WAIT = 19
     BULK_LOAD = 20
     BULK_STORE = 21
+    PRODUCT_START = 22
 
 
 LOAD_STORE_KINDS = (Kind.LOAD, Kind.STORE, Kind.ATOMIC, Kind.REDUCTION, Kind.ASYNC_COPY, Kind.SHUFFLE)
@@ -102,6 +103,8 @@ WAYS = assumed(16, "lines of a set", "no trial reads the sets of L1 and L2")
 SCOREBOARDS = 6  # defined: encoding
 BLOCK_BARRIERS = 16  # defined: PTX
 MBARRIERS = 128  # of a block, that are tracked; defined: capacity
+WARPGROUP_BARRIER = BLOCK_BARRIERS + MBARRIERS  # what warps wait for that have come to a product: the others of four
+WARPGROUP = 4  # warps; defined: PTX
 GROUPS = 8  # asynchronous groups of copies, and of products, that are tracked; defined: capacity
 CODE_LINE = 8  # defined: instructions in 128 bytes
 NEVER = 1e18  # defined: later than all cycles

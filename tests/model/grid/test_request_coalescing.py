@@ -13,7 +13,7 @@ import pytest
 import warplens as wl
 from helpers.snapshots import Snapshot
 from warplens.machine import machine
-from warplens.model.grid.neighbours import progress_distance
+from warplens.model.grid.neighbours import use_times
 from warplens.model.grid.request_coalescing import MergeSettings, arrival_share, coalesced_requests
 from warplens.model.grid.sector_footprint import SectorFootprint
 
@@ -84,9 +84,18 @@ def test_the_first_of_many_asks_of_a_block_tells_whether_blocks_go_in_step() -> 
     """Two warps of a block read the same lines one behind the other."""
     lines, blocks = np.tile(np.arange(8, dtype=np.uint32), 8), np.repeat(np.arange(4, dtype=np.int32), 16)
     when = np.tile(np.repeat([0.0, 1.0], 8), 4)
-    both, first = progress_distance(lines, blocks, when)
-    assert both == 1.0
-    assert first == 0.0
+    assert use_times(lines, blocks, when) == (0, 0, 1)
+
+
+def test_blocks_that_come_in_groups_are_in_step_within_each() -> None:
+    """Tiles of 16 blocks each use a line, the first at the beginning, the second in the middle of the launch."""
+    lines, blocks = np.repeat(np.arange(20, dtype=np.uint32), 32), np.tile(np.arange(32, dtype=np.int32), 20)
+    when = np.repeat(np.linspace(0, 0.2, 20), 32) + 0.5 * (blocks % 2)
+    found = use_times(lines, blocks, when)
+    assert found.in_step
+    assert found.drift == 0
+    assert found.groups == pytest.approx(2)
+    assert coalesced_requests(shared_by(32, 32), 32, 32, UNITS, found.groups) == pytest.approx(1 + 15 / 16)
 
 
 @pytest.mark.parametrize("warps", [4, 16])

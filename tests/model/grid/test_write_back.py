@@ -11,14 +11,15 @@ import pytest
 
 import warplens as wl
 from helpers.kernel_launches import written_module
+from helpers.sampled_footprints import sampled_footprint
 from helpers.snapshots import Snapshot
 from warplens.calibration import source_of, trials
 from warplens.calibration.trial import Buffer
 from warplens.machine import Machine, machine
 from warplens.model.grid.dirty_sectors import DirtySectors, dirty_sectors
 from warplens.model.grid.neighbours import sharers
-from warplens.model.grid.reuse_distance import ReuseDistance, reuse_distance
-from warplens.model.grid.sector_footprint import NOTHING, SectorFootprint, footprint
+from warplens.model.grid.reuse_distance import BlockOrder, ReuseDistance, UseGaps, reuse_distance
+from warplens.model.grid.sector_footprint import NOTHING, BlockSample, SectorFootprint, SectorUses, footprint
 from warplens.model.grid.simulated_blocks import neighbourhoods, random_blocks
 from warplens.model.grid.write_back import Evicted, WriteBack, blocks_for_bytes, bytes_moved, write_back
 from warplens.model.trace.warp_streams import ReachedSectors
@@ -28,8 +29,9 @@ MIB = 1 << 20
 
 
 def seen(sectors: np.ndarray, blocks: np.ndarray) -> SectorFootprint:
-    some = np.isin(blocks, random_blocks(TOTAL, SAMPLED))
-    return footprint(sectors[some].astype(np.uint32), blocks[some].astype(np.int64), SAMPLED, TOTAL, 1 << 30)
+    sampled = np.array(random_blocks(TOTAL, SAMPLED))
+    some = np.isin(blocks, sampled)
+    return sampled_footprint(sectors[some], blocks[some], sampled, TOTAL)
 
 
 @pytest.mark.parametrize("words", [8192, 32768, 131072])
@@ -101,10 +103,11 @@ def test_seams_that_neighbours_share_are_counted_once(snapshot: Snapshot) -> Non
     centres = random_blocks(TOTAL, 24)
     near = np.isin(blocks, neighbourhoods(centres, grid))
     by = sharers(sectors[near].astype(np.uint32), blocks[near], centres, grid)
-    some = np.isin(blocks, random_blocks(TOTAL, SAMPLED))
-    found = footprint(
-        sectors[some].astype(np.uint32), blocks[some].astype(np.int64), SAMPLED, TOTAL, 1 << 30, beside=by, grid=grid
-    )  # fmt: skip
+    sampled = np.sort(random_blocks(TOTAL, SAMPLED))
+    some = np.isin(blocks, sampled)
+    ranks = np.searchsorted(sampled, blocks[some])
+    uses = SectorUses(sectors[some].astype(np.uint32), ranks, np.zeros(ranks.size))
+    found = footprint(uses, BlockSample(sampled, BlockOrder(TOTAL), 1.0, grid), 1 << 30, by)
     assert snapshot(found.of(TOTAL)) == pytest.approx(distinct, rel=0.02)
 
 
@@ -151,10 +154,11 @@ BYTES = """extern "C" __global__ void bytes(const unsigned char* x, unsigned* y,
 def test_a_buffer_that_is_nearly_whole_by_the_sample_is_whole(every: int) -> None:
     """Blocks that lie half a grid apart share 16 sectors: of 2048 drawn some 64 pairs do, more or less by chance."""
     total = 8 * TOTAL
-    blocks = np.repeat(np.array(random_blocks(total, 2048)), 16)
-    sectors = (blocks % (total // 2) * 16 + np.tile(np.arange(16), 2048)).astype(np.uint32)
+    sampled = np.array(random_blocks(total, 2048))
+    blocks = np.repeat(sampled, 16)
+    sectors = blocks % (total // 2) * 16 + np.tile(np.arange(16), 2048)
     whole = total // 2 * 16
-    found = footprint(sectors, blocks, 2048, total, every * whole).of(total)
+    found = sampled_footprint(sectors, blocks, sampled, total, most=every * whole).of(total)
     assert found == whole if every == 1 else found < 1.3 * whole
 
 
@@ -163,7 +167,7 @@ def test_few_pairs_of_blocks_that_share_all_tell_nothing_of_chance(sampled: int)
     """Four blocks have 64 sectors together: some 200 pairs are seen, and three of four only now and then."""
     seen = np.array(random_blocks(4096, sampled))
     sectors = np.repeat(seen % 1024 * 64, 64) + np.tile(np.arange(64), sampled)
-    found = footprint(sectors.astype(np.uint32), np.repeat(seen, 64), sampled, 4096, 1 << 30)
+    found = sampled_footprint(sectors, np.repeat(seen, 64), seen, 4096)
     pairs = np.unique(seen % 1024, return_counts=True)[1]
     met = float((pairs * (pairs - 1) / 2).sum())
     assert found.common or found.shared == pytest.approx(1 + 2 * met / sampled * 4095 / (sampled - 1), rel=0.03)
@@ -185,8 +189,7 @@ def test_sectors_shared_by_as_many_and_by_chance_are_told_apart(uses: int, by_ch
     rng, places = np.random.default_rng(1), total * each // uses
     of_all = rng.integers(0, places, total * each) if by_chance else rng.permutation(np.arange(total * each) % places)
     seen = np.array(random_blocks(total, 2048))
-    sectors = of_all.reshape(total, each)[seen].ravel().astype(np.uint32)
-    found = footprint(sectors, np.repeat(seen, each), 2048, total, 1 << 30)
+    found = sampled_footprint(of_all.reshape(total, each)[seen].ravel(), np.repeat(seen, each), seen, total)
     assert snapshot(found.of(total)) == pytest.approx(np.unique(of_all).size, rel=0.06)
 
 
@@ -222,7 +225,8 @@ def test_what_is_used_again_comes_from_dram_as_often_as_on_an_h200(
         rows = csv.DictReader(line for line in lines if line[0] != "#")
         found = {(row["what"], int(row["mebibytes"])): float(row["dram__bytes_read.sum"]) for row in rows}
     blocks = 2 * mebibytes * MIB // 4096
-    pieces, gaps = mebibytes * MIB // 64, np.full(1000, blocks / 2)
+    pieces, apart = mebibytes * MIB // 64, np.full(1000, blocks / 2)
+    gaps = UseGaps(apart, np.zeros(1000), apart)
     if what == "adds beside loads":  # each block at random, and 32 KB of a stream
         blocks = 1056
         anywhere = SectorFootprint(blocks, 8192, 0, 1, pieces, 8192 * blocks / pieces, pieces, 1, 8192)
@@ -233,7 +237,7 @@ def test_what_is_used_again_comes_from_dram_as_often_as_on_an_h200(
     else:
         reads = [
             SectorFootprint(
-                blocks, 64, 0, 1, pieces, 2, pieces, 64, 64, others_again=reuse_distance(gaps, 2, 2, blocks)
+                blocks, 64, 0, 1, pieces, 2, pieces, 64, 64, others_again=reuse_distance(gaps, 2, 2, BlockOrder(blocks))
             ),
             NOTHING,
         ]
@@ -256,8 +260,8 @@ def test_the_last_blocks_have_reached_so_many_sectors(window: int, snapshot: Sna
     blocks = np.repeat(np.arange(TOTAL), 8)
     of_8 = np.tile(np.arange(8), TOTAL)
     for shares in (blocks // 64, blocks % 64, blocks):
-        sectors = (shares * 8 + of_8).astype(np.uint32)
-        found = footprint(sectors, blocks, TOTAL, TOTAL, 1 << 30)
+        sectors = shares * 8 + of_8
+        found = sampled_footprint(sectors, blocks, np.arange(TOTAL), TOTAL)
         windows = np.concatenate([[0.0], np.geomspace(0.5, TOTAL, 48)])
         assert snapshot(np.interp(window, windows, found.working_set(windows))) == pytest.approx(
             recent(sectors, blocks, window), rel=0.25

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from warplens.model.grid.neighbours import progress_distance
+from warplens.model.grid.neighbours import use_times
 from warplens.model.sm.l2_share import Requester, holds_line, l2_share_table
 
 LINES, MANY = 3712, 1 << 20
@@ -78,6 +78,9 @@ def test_of_a_table_that_all_read_anywhere_l2_has_what_a_cache_would_have(
 
 def test_blocks_in_step_are_told_from_those_that_come_at_any_time() -> None:
     lines, blocks = np.repeat(np.arange(500, dtype=np.uint32), 4), np.tile(np.arange(4, dtype=np.int32), 500)
-    assert progress_distance(lines, blocks, np.repeat(np.linspace(0, 1, 500), 4)) == (0, 0)
-    assert progress_distance(lines, blocks, np.random.default_rng(1).random(2000)) == pytest.approx((1, 1), abs=0.05)
-    assert progress_distance(lines, np.zeros(2000, np.int32), np.linspace(0, 1, 2000)) == (0, 0)
+    in_step = use_times(lines, blocks, np.repeat(np.linspace(0, 1, 500), 4))
+    assert in_step == (0, 0, 1)
+    at_any_time = use_times(lines, blocks, np.random.default_rng(1).random(2000))
+    assert not at_any_time.in_step
+    assert at_any_time == pytest.approx((1, 1, 1), abs=0.1)
+    assert use_times(lines, np.zeros(2000, np.int32), np.linspace(0, 1, 2000)) == (0, 0, 1)

@@ -57,7 +57,7 @@ def cycles(
 ) -> float:  # fmt: skip
     memory = np.zeros((places * size // 128, 64), np.uint16)
     mapped = wl.tensor_map(memory, (size // 128, 64), swizzle=128)
-    given = int(what == "box"), size, max(in_flight, 1), number, blocks, places, int(in_flight == 0)
+    given = int(what == "box"), size, max(in_flight, 1), number, blocks, places, int(in_flight == 0), 1
     run = copies.launch(blocks, 32, mapped, memory, *given, np.zeros(1024, np.int64), shared=SHARED)
     return run.predict("h200").duration_us * MEGAHERTZ
 

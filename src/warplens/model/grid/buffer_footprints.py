@@ -14,7 +14,8 @@ from warplens.counters.opcodes import width
 from warplens.machine.parameter import assumed
 from warplens.model.grid.dirty_sectors import DirtySectors, SectorAccess, dirty_sectors
 from warplens.model.grid.neighbours import sharers
-from warplens.model.grid.sector_footprint import SectorFootprint, footprint
+from warplens.model.grid.reuse_distance import BlockOrder
+from warplens.model.grid.sector_footprint import BlockSample, SectorFootprint, SectorUses, footprint
 from warplens.model.grid.simulated_blocks import SimulatedBlocks
 from warplens.model.instruction.instruction_table import InstructionTable, kind_of
 from warplens.model.layout import Kind
@@ -43,6 +44,11 @@ class RecordedGrid(NamedTuple):
         """Blocks that run at the same time."""
         return min(self.chosen.active * self.chosen.resident, self.blocks)
 
+    @property
+    def order(self) -> BlockOrder:
+        """One block of each SM in step, or all if all are resident from the start."""
+        return BlockOrder(self.blocks, self.blocks if self.concurrent == self.blocks else self.chosen.active)
+
 
 class BufferExtents(NamedTuple):
     """Sectors of each buffer, [low, high)."""
@@ -67,22 +73,25 @@ class Masks(NamedTuple):
 class SampledAccesses(NamedTuple):
     """Sectors that the recorded blocks reach: randomly drawn ones, and centres with their neighbours.
 
-    sample_blocks, near_blocks   number in the grid of the block of each entry
+    sample_ranks   of the block of each entry among the sampled ones, by number
+    near_blocks    number in the grid of the block of each entry
     """
 
     grid: RecordedGrid
     sample: ReachedSectors
     near: ReachedSectors
-    sample_blocks: NDArray[np.int64]
+    sample_ranks: NDArray[np.int64]
     near_blocks: NDArray[np.int64]
 
     @classmethod
     def of(cls, grid: RecordedGrid) -> SampledAccesses:
         kinds = np.array([sector_access(kind_of(i)) for i in grid.program.instructions], np.int64)
         widths = lane_widths(grid.program)
-        sample, near = (sectors_of(some, kinds, widths, ENOUGH) for some in (grid.sample, grid.neighbourhoods))
+        in_step = grid.order.generations == 1
+        sample, near = (sectors_of(some, kinds, widths, ENOUGH, in_step) for some in (grid.sample, grid.neighbourhoods))
+        ranks = np.argsort(np.argsort(np.array(grid.sample.blocks, np.int64)))
         return cls(
-            grid, sample, near, np.array(grid.sample.blocks, np.int64)[sample.blocks],
+            grid, sample, near, ranks[sample.blocks],
             np.array(grid.neighbourhoods.blocks, np.int64)[near.blocks],
         )  # fmt: skip
 
@@ -99,15 +108,19 @@ class SampledAccesses(NamedTuple):
 
     def footprint(self, masks: Masks, size: int, shift: int) -> SectorFootprint:
         """Footprint of the masked sectors in a buffer of `size` sectors;  shift: log2 of those that count as one."""
-        grid, launch = self.grid, self.grid.trace.launch
+        grid, dimensions = self.grid, self.grid.trace.launch.grid
         shared_by = sharers(
             self.near.sectors[masks.near] >> np.uint32(shift), self.near_blocks[masks.near], grid.chosen.centres,
-            launch.grid,
+            dimensions,
         )  # fmt: skip
+        uses = SectorUses(
+            self.sample.sectors[masks.sample] >> np.uint32(shift), self.sample_ranks[masks.sample],
+            self.sample.progress[masks.sample],
+        )  # fmt: skip
+        numbers = np.sort(np.array(grid.sample.blocks, np.int64))
         return footprint(
-            self.sample.sectors[masks.sample] >> np.uint32(shift), self.sample_blocks[masks.sample],
-            len(grid.sample.blocks), launch.blocks, size >> shift, self.sample.share, shared_by, launch.grid,
-        )  # fmt: skip
+            uses, BlockSample(numbers, grid.order, self.sample.share, dimensions), size >> shift, shared_by
+        )
 
 
 class BufferFootprints(NamedTuple):

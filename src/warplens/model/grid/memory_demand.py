@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warplens.machine import Machine, Microarchitecture
-from warplens.machine.parameter import assumed
 from warplens.model.grid.atomic_units import AtomicSpeeds, AtomicWork, atomic_table, busy_units
 from warplens.model.grid.buffer_footprints import (
     BufferExtents,
@@ -21,11 +20,9 @@ from warplens.model.grid.buffer_footprints import (
 )
 from warplens.model.grid.first_touch import first_touch_shares
 from warplens.model.grid.l2_contents import RangeUse
-from warplens.model.grid.neighbours import progress_distance
+from warplens.model.grid.neighbours import use_times
 from warplens.model.grid.request_coalescing import coalesced_requests
 from warplens.model.grid.write_back import LINE, READ, SECTOR, TWO_HALVES, WRITTEN, Evicted, atomic_share
-
-APART = assumed(0.5, "of the distance in a random order", "blocks that are further apart do not run in lockstep")
 
 
 class Sharing(NamedTuple):
@@ -128,11 +125,10 @@ def sharing_of(
         if sms <= 2:
             continue
         inside = accesses.within(extents.lows[n], extents.highs[n]).sample & loads
-        distance, found.drift[n] = progress_distance(
-            sample.sectors[inside] >> np.uint32(2), sample.blocks[inside], sample.progress[inside]
-        )
-        found.group[n] = coalesced_requests(footprints.reads[n], grid.concurrent, active, units)
-        if distance > APART:
+        times = use_times(sample.sectors[inside] >> np.uint32(2), sample.blocks[inside], sample.progress[inside])
+        found.drift[n] = times.drift
+        found.group[n] = coalesced_requests(footprints.reads[n], grid.concurrent, active, units, times.groups)
+        if not times.in_step:
             found.keys[n] = lines.of(grid.concurrent) / active
     return found
 

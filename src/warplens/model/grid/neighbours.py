@@ -7,13 +7,17 @@ their neighbours.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from warplens.machine.parameter import assumed
 from warplens.model.grid.simulated_blocks import Grid, offsets
 
+APART = assumed(0.75, "of the long gaps in a random order", "blocks with more do not run in lockstep")
 Numbers = NDArray[np.int64]
 
 
@@ -53,20 +57,43 @@ def neighbours(some: Numbers, others: Numbers, grid: Grid) -> NDArray[np.bool_]:
     return near
 
 
-def progress_distance(
-    lines: NDArray[np.uint32], blocks: NDArray[np.int32], when: NDArray[np.float64]
-) -> tuple[float, float]:
-    """(distance in progress between blocks that load the same line: 0 in lockstep, 1 random; when they first do).
+class UseTimes(NamedTuple):
+    """When blocks first use the lines that they share, in shares of the launch or of their own work.
 
-    when   share of the warp's trace before each entry
+    distance   0 in lockstep, 1 at random times
+    drift      distance between those that use a line together
+    groups     of blocks that use a line together: where these come again and again, each time others
     """
-    order = np.lexsort((blocks, lines))
+
+    distance: float = 0.0
+    drift: float = 0.0
+    groups: float = 1.0
+
+    @property
+    def in_step(self) -> bool:
+        return self.distance <= APART
+
+
+def use_times(lines: NDArray[np.uint32], blocks: NDArray[np.int32], when: NDArray[np.float64]) -> UseTimes:
+    """when   share of the work before each entry"""
+    order = np.lexsort((when, blocks, lines))
+    lines, blocks, when = lines[order], blocks[order], when[order]
+    first = np.ones(lines.size, bool)
+    first[1:] = (lines[1:] != lines[:-1]) | (blocks[1:] != blocks[:-1])
+    order = np.flatnonzero(first)[np.lexsort((when[first], lines[first]))]
     lines, blocks, when = lines[order], blocks[order], when[order]
     same = lines[1:] == lines[:-1]
-    both = same & (blocks[1:] != blocks[:-1])
-    if not both.any():
-        return 0.0, 0.0
-    firsts = np.flatnonzero(np.concatenate([[True], both | ~same]))
-    again = lines[firsts][1:] == lines[firsts][:-1]
-    apart_by = np.abs(np.diff(when))[both].mean(), np.abs(np.diff(when[firsts]))[again].mean()
-    return min(3 * float(apart_by[0]), 1.0), min(3 * float(apart_by[1]), 1.0)
+    if not same.any():
+        return UseTimes()
+    _, uses = np.unique(lines, return_counts=True)
+    long = np.diff(when)[same] > 0.5 / (np.repeat(uses, uses - 1) + 1)
+    distance = min(float(long.mean()) / math.exp(-0.5), 1.0)
+    alone = ~same
+    if distance <= APART:
+        alone[np.flatnonzero(same)[long]] = True
+    group = np.concatenate([[0], np.cumsum(alone)])
+    order = np.lexsort((blocks, group))
+    together = np.diff(group) == 0
+    drift = np.abs(np.diff(when[order]))[together].mean() if together.any() else 1.0
+    groups = 1 + float(long.sum()) / np.count_nonzero(uses > 1) if distance <= APART else 1.0
+    return UseTimes(distance, min(3 * float(drift), 1.0), groups)

@@ -28,10 +28,15 @@ class MergeSettings(NamedTuple):
     most_apart: float
 
 
-def coalesced_requests(pieces: SectorFootprint, at_once: int, active: int, units: Microarchitecture) -> float:
-    """Requests for a piece of 64 bytes that are merged into one if all concurrent blocks run in lockstep."""
-    different = pieces.of(at_once)
-    blocks = pieces.each * at_once / different if different else 1.0
+def coalesced_requests(
+    pieces: SectorFootprint, at_once: int, active: int, units: Microarchitecture, groups: float = 1.0
+) -> float:
+    """Requests for a piece of 64 bytes that are merged into one if all concurrent blocks run in lockstep.
+
+    groups   in which blocks use a piece, one after the other
+    """
+    different = pieces.of_consecutive(at_once)
+    blocks = pieces.each * at_once / different / groups if different else 1.0
     return min(1 + max(min(blocks, active) - 1, 0.0) / units.merge_requesters, units.merge_most_requests)
 
 
@@ -39,7 +44,7 @@ def coalesced_requests(pieces: SectorFootprint, at_once: int, active: int, units
 def arrival_share(group, apart, since, settings):  # type: ignore[no-untyped-def]
     """Share of the requests that arrive at L2, so many cycles after the launch began.
 
-    group   requests merged in lockstep;  apart: distance in progress between blocks (neighbours.progress_distance)
+    group   requests merged in lockstep;  apart: distance in progress between blocks (UseTimes.drift of neighbours.py)
     settings   MergeSettings
     """
     together = settings.together

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from warplens.machine.parameter import assumed
 from warplens.model.grid.l2_partitions import allocated_lines, refetch_share
 from warplens.model.grid.neighbours import neighbours
-from warplens.model.grid.reuse_distance import NEVER_AGAIN, ReuseDistance, reuse_distance
+from warplens.model.grid.reuse_distance import NEVER_AGAIN, BlockOrder, ReuseDistance, UseGaps, reuse_distance
 from warplens.model.grid.simulated_blocks import Grid
 
 # By which an estimate may be below the whole buffer, which then counts as reached.
@@ -34,6 +34,7 @@ ERRORS = assumed(2.0, "standard errors", "nineteen of twenty estimates are neare
 COMMON = assumed(4, "sampled blocks", "a sector of so many is common, unless random sharing gives as many")
 MORE_THAN_CHANCE = assumed(1.25, "factor", "more than random sharing gives, by more than chance")
 
+WINDOWS = assumed(48, "window sizes", "effort: of a working set")
 SHARED_ENOUGH = assumed(50, "sectors", "of which a random error is a seventh")
 MOST_EXPONENT = 700  # defined: e to its power is a double
 MORE_SPREAD = assumed(1.5, "factor", "variance over mean: 1 in a Poisson distribution, and random errors")
@@ -76,6 +77,11 @@ class SectorFootprint:
         reached = self.common * (1 - missed**self.widely) + self.others * (1 - missed**self.shared)
         return float(min(reached, self.most))
 
+    def of_consecutive(self, blocks: int) -> float:
+        """Distinct sectors that so many blocks in a row reach."""
+        windows = np.concatenate([[0.0], np.geomspace(0.5, max(blocks, 1), WINDOWS)])
+        return max(float(self.working_set(windows)[-1]), self.each)
+
     @property
     def uses(self) -> float:
         """Blocks that reach a sector, on average."""
@@ -106,7 +112,7 @@ class SectorFootprint:
         found = np.zeros(windows.size)
         for sectors, shared, again in self._classes():
             grown = self._working_set_growth(windows, sectors, shared, again)
-            if again.turn or not sectors:
+            if not again.is_random or not sectors:
                 found += grown * (0.5 + 0.5 * self.by_both)
             else:
                 uses = windows * shared / self.total
@@ -120,7 +126,7 @@ class SectorFootprint:
         lies before it, that is after a longer gap, and by first uses."""
         middles, steps = (windows[1:] + windows[:-1]) / 2, np.diff(windows)
         left = 1 - middles / self.total
-        gone = 1 - np.array([again.hit_share(w, w) for w in middles])
+        gone = again.late_shares(windows) if sectors else np.zeros(middles.size)
         first = np.maximum(1 - middles / max(self.total - again.span(shared), 1.0), 0.0)
         new = np.minimum((gone + (first - gone) / max(shared, 1.0)) / np.maximum(left, 1e-9), 1.0)
         grown = np.cumsum(sectors * shared / self.total * new * steps)
@@ -139,7 +145,7 @@ class SectorFootprint:
         anew = []
         for (_, shared, again), (_, line_shared, line_again) in zip(self._classes(), lines._classes(), strict=True):
             unused = 1 - again.hit_share(kept, lost)
-            if not again.turn and line_again.gaps.size:
+            if again.is_random and line_again.gaps.size:
                 apart = min(max(line_shared / shared - 1, 0.0), 1.0)
                 full = 1 - kept / self.total  # share of the uses after L2 has filled up
                 unused = full * refetch_share(1 - line_again.hit_share(kept, lost), apart, beside)
@@ -159,34 +165,62 @@ class SectorFootprint:
 
 NOBODY = np.zeros(0, np.int64)
 NOTHING = SectorFootprint(1, 0.0, 0.0, 1.0, 0.0, 1.0, 0, 0)
+PROGRESS = (1 << 16) - 1  # defined: of a block, that are told apart
 
 
-def footprint(
-    sectors: NDArray[np.uint32], blocks: NDArray[np.int64], sampled: int, total: int, most: int, share: float = 1.0,
-    beside: NDArray[np.int64] = NOBODY, grid: Grid = (0, 0, 0),
-) -> SectorFootprint:  # fmt: skip
-    """Footprint of sectors, each with the grid number of its block; `sampled` of `total` blocks were run.
+class BlockSample(NamedTuple):
+    """Sampled blocks of a grid.
 
-    share   of all lines, from which these sectors are;  beside: for some sectors, how many neighbours share them
+    numbers   of the blocks, ascending;  order: in which the grid runs them
+    share     of all lines, from which their sectors are
+    grid      its dimensions, where neighbours are known
     """
-    if not sectors.size:
+
+    numbers: NDArray[np.int64]
+    order: BlockOrder
+    share: float = 1.0
+    grid: Grid = (0, 0, 0)
+
+
+class SectorUses(NamedTuple):
+    """Sectors that sampled blocks reach, one entry each.
+
+    blocks   index into BlockSample.numbers, up to 65,535;  progress: share of the block's work before
+    """
+
+    sectors: NDArray[np.uint32]
+    blocks: NDArray[np.int64]
+    progress: NDArray[np.float64]
+
+    def first_uses(self) -> NDArray[np.uint64]:
+        """By sector and block, in this order, the first: 32 bits of sector, 16 of block, 16 of progress."""
+        keys = self.sectors.astype(np.uint64) << np.uint64(32) | self.blocks.astype(np.uint64) << np.uint64(16)
+        keys = np.sort(keys | (PROGRESS * self.progress).astype(np.uint64))
+        pairs = keys >> np.uint64(16)
+        return keys[np.diff(pairs, prepend=~pairs[:1]) != 0]  # ten times as fast as np.unique, which hashes
+
+
+def footprint(uses: SectorUses, sample: BlockSample, most: int, beside: NDArray[np.int64] = NOBODY) -> SectorFootprint:
+    """most: sectors of the buffer;  beside: for some sectors, how many neighbours share them"""
+    if not uses.sectors.size:
         return NOTHING
-    pairs = np.sort(sectors.astype(np.uint64) << np.uint64(32) | blocks.astype(np.uint64))
-    pairs = pairs[np.diff(pairs, prepend=~pairs[:1]) != 0]  # ten times as fast as np.unique, which hashes
-    places = pairs >> np.uint64(32)
+    firsts, sampled, share, order = uses.first_uses(), sample.numbers.size, sample.share, sample.order
+    places = firsts >> np.uint64(32)
+    blocks = sample.numbers[(firsts >> np.uint64(16) & np.uint64(0xFFFF)).astype(np.int64)]
+    progress = (firsts & np.uint64(PROGRESS)).astype(np.float64) / PROGRESS
     _, times = np.unique(places, return_counts=True)
     again = np.flatnonzero(places[1:] == places[:-1])
-    gaps = (pairs[again + 1] - pairs[again]).astype(np.float64)
-    chance = _pair_randomness(pairs, again, sampled)
+    gaps, total = UseGaps.of(places, blocks, progress, order), order.total
+    chance = _pair_randomness(blocks, again, sampled)
     usual = (times >= COMMON).sum() <= MORE_THAN_CHANCE * chance * _expected_common(times)
     limit = times.max() + 1 if usual else COMMON
     common = np.repeat(times, times - 1) >= limit  # by gap: whether its sector is common
-    each, accesses = pairs.size / sampled / share, sectors.size / sampled / share
+    each, accesses = firsts.size / sampled / share, uses.sectors.size / sampled / share
     if sampled >= total:
-        shared = pairs.size / times.size
+        shared = firsts.size / times.size
         return SectorFootprint(
             total, each, 0.0, 1.0, times.size / share, shared, most, times.size, accesses,
-            others_again=reuse_distance(gaps, shared, shared, total),
+            others_again=reuse_distance(gaps, shared, shared, order),
         )  # fmt: skip
     mixture = _mixture(times)
     if mixture is not None:
@@ -195,20 +229,20 @@ def footprint(
         widely = mixture.mean * total / sampled
         return SectorFootprint(
             total, each, shared_by_many, widely, alone, 1.0, most, times.size, accesses,
-            reuse_distance(gaps, widely, mixture.mean, total),
+            reuse_distance(gaps, widely, mixture.mean, order),
         )  # fmt: skip
     many = times[times >= limit]
     few = times[times < limit]
     met = float((few * (few - 1) / 2).sum())
-    if beside.size and gaps.size:
-        after, before = (blocks_of(pairs[again + n]) for n in (1, 0))
-        met *= 1 - float(neighbours(after[~common], before[~common], grid).mean()) if (~common).any() else 1.0
+    if beside.size and again.size:
+        after, before = (blocks[again + n] for n in (1, 0))
+        met *= 1 - float(neighbours(after[~common], before[~common], sample.grid).mean()) if (~common).any() else 1.0
     shared = _mean_sharers(few, met, (total - 1) / max(sampled - 1, 1), chance)
     if beside.size:
         shared = 1 / float((1 / (shared - 1 + beside)).mean())
     others = max(float(few.sum()) * total / sampled / shared, float(few.size)) / share
     whole = most - many.size / share
-    met_by = max(_count_block_pairs(pairs, again[~common]), 1)
+    met_by = max(_count_block_pairs(blocks, again[~common]), 1)
     if met and 0 < whole <= others * (1 + ERRORS / math.sqrt(met_by)):
         others, shared = whole, shared * others / whole
     widely = float(many.mean()) * total / sampled if many.size else 1.0
@@ -216,8 +250,8 @@ def footprint(
     seen = float((few * gaps_of).sum() / gaps_of.sum()) if gaps_of.any() else 2.0  # sharers, by gap
     return SectorFootprint(
         total, each, many.size / share, widely, others, shared, most, times.size, accesses,
-        reuse_distance(gaps[common], widely, widely * sampled / total, total),
-        reuse_distance(gaps[~common], shared, seen, total),
+        reuse_distance(gaps.select(common), widely, widely * sampled / total, order),
+        reuse_distance(gaps.select(~common), shared, seen, order),
     )  # fmt: skip
 
 
@@ -251,11 +285,11 @@ def _poisson_mean(seen: float) -> float:
     return low
 
 
-def _pair_randomness(pairs: NDArray[np.uint64], again: NDArray[np.int64], sampled: int) -> float:
+def _pair_randomness(blocks: NDArray[np.int64], again: NDArray[np.int64], sampled: int) -> float:
     """1 where any two blocks are equally likely to share a sector, 0 where a few share all."""
     every = max(sampled * (sampled - 1) / 2, 1.0)
     expected = -every * math.expm1(-again.size / every)
-    return min(_count_block_pairs(pairs, again) / expected, 1.0) if again.size else 0.0
+    return min(_count_block_pairs(blocks, again) / expected, 1.0) if again.size else 0.0
 
 
 def _mean_sharers(times: NDArray[np.int64], met: float, scale: float, anyone: float) -> float:
@@ -284,12 +318,7 @@ def _expected_common(times: NDArray[np.int64]) -> float:
     return one / max(mean, 1e-9) * (math.exp(min(mean, 50.0)) - fewer)
 
 
-def _count_block_pairs(pairs: NDArray[np.uint64], again: NDArray[np.int64]) -> int:
+def _count_block_pairs(blocks: NDArray[np.int64], again: NDArray[np.int64]) -> int:
     """Distinct pairs of consecutive blocks that share a sector: each pair counts once, whether it shares one sector
     or many."""
-    both = blocks_of(pairs[again]) << 32 | blocks_of(pairs[again + 1])
-    return int(np.unique(both).size)
-
-
-def blocks_of(pairs: NDArray[np.uint64]) -> NDArray[np.int64]:
-    return (pairs & np.uint64(0xFFFFFFFF)).astype(np.int64)
+    return int(np.unique(blocks[again] << 32 | blocks[again + 1]).size)

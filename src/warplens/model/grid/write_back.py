@@ -13,7 +13,7 @@ from warplens.machine import Machine
 from warplens.machine.parameter import assumed, measured
 from warplens.model.grid.dirty_sectors import WHOLE, DirtySectors
 from warplens.model.grid.l2_contents import L2Start
-from warplens.model.grid.sector_footprint import SectorFootprint
+from warplens.model.grid.sector_footprint import WINDOWS, SectorFootprint
 
 # Of a DRAM access: the unit in which the model counts pieces, on any GPU.
 READ = measured(64, "bytes", "measurements/h200/calibration.csv, `read sectors`")
@@ -23,7 +23,6 @@ LINE = 128
 # Of a sector that the stores of many blocks must cover.
 NEARLY = assumed(0.9, "share", "their number is an estimate: none would count as covered otherwise")
 TWO_HALVES = 2
-WINDOWS = assumed(48, "window sizes", "effort: of a launch")
 
 
 @dataclass(frozen=True)

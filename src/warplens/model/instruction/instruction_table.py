@@ -238,6 +238,8 @@ def kind_of(instruction: Instruction) -> Kind:
         return Kind.EXIT
     if instruction.base in PRODUCTS and COMMIT in instruction.text:
         return Kind.PRODUCT_GROUP
+    if instruction.opcode.startswith("WARPGROUP.ARRIVE"):
+        return Kind.PRODUCT_START
     if instruction.opcode.startswith("WARPGROUP.DEPBAR"):
         return Kind.PRODUCT_WAIT
     if instruction.base == "SYNCS":

@@ -101,7 +101,7 @@ def units_of(request: PredictionRequest, out: SimulationOutcome, active: int) ->
     found = [
         Unit("issue slots", counts.issued / cycles, parts, "instructions/cycle"),
         Unit("load/store unit", counts.lsu_busy / cycles, 1.0, "wavefronts/cycle"),
-        Unit("L2 reads", counts.l2_reads * SECTOR / cycles, settings.l2.read_bytes, "bytes/cycle"),
+        Unit("L2 reads", (counts.l2_reads - counts.l2_joined) * SECTOR / cycles, settings.l2.read_bytes, "bytes/cycle"),
         Unit("L2 writes", counts.l2_sent * SECTOR / cycles, settings.l2.write_bytes, "bytes/cycle"),
         Unit("DRAM", moved * SECTOR / max(seconds, 1e-12) / 1e9, moved / max(best, 1e-12) * per_cycle, "GB/s"),
         Unit("block starts", starts, machine.speeds.block_rate, "blocks/cycle"),

@@ -1,7 +1,10 @@
 """Block barriers: when the warps of a block that wait at a barrier are released.
 
 What it is   one unit an SM processes the arrivals of warps, one after the other; a block has 16 barriers.
-Formula      all warps of the barrier are released `latency` cycles after the last arrival has been processed.
+             Warps of a warpgroup begin a product together (WARPGROUP.ARRIVE): each has a quarter of the rows, and all
+             need the same columns from shared memory.
+Formula      all warps of the barrier are released `latency` cycles after the last arrival has been processed, those of
+             a warpgroup in the cycle after the last has come.
 Parameters   BarrierSettings, from calibration/derive.py.
 """
 
@@ -42,17 +45,43 @@ def release_barriers(place, i, arrival, warps, blocks, work, stalls, settings): 
         for slot in range(place * work.warps, (place + 1) * work.warps):
             if warps.waiting[slot] != n:
                 continue
-            warps.waiting[slot] = -1
-            freed, following = arrival + settings.latency, warps.now[slot]
-            stalls[StallReason.BARRIER, following] += max(freed - warps.mark[slot], 0.0)
-            record_stall(slot, StallReason.BARRIER, following, warps.mark[slot], freed, warps.log)
-            warps.mark[slot] = warps.base[slot] = freed
-            for k in range(p.SCOREBOARDS):
-                if work.code.wait_mask[following] >> k & 1:
-                    warps.base[slot] = max(warps.base[slot], warps.board[slot, k])
-            sp = slot % blocks.wake.size
-            blocks.wake[sp] = min(blocks.wake[sp], warps.base[slot])
-            soonest = min(soonest, warps.base[slot])
+            freed = arrival + settings.latency
+            soonest = min(soonest, resume_warp(slot, freed, StallReason.BARRIER, warps, blocks, work, stalls))
+    return soonest
+
+
+@compiled
+def resume_warp(slot, freed, reason, warps, blocks, work, stalls):  # type: ignore[no-untyped-def]
+    """A warp has waited at a barrier, until `freed`; returns when it may issue."""
+    warps.waiting[slot], following = -1, warps.now[slot]
+    stalls[reason, following] += max(freed - warps.mark[slot], 0.0)
+    record_stall(slot, reason, following, warps.mark[slot], freed, warps.log)
+    warps.mark[slot] = warps.base[slot] = freed
+    for k in range(p.SCOREBOARDS):
+        if work.code.wait_mask[following] >> k & 1:
+            warps.base[slot] = max(warps.base[slot], warps.board[slot, k])
+    sp = slot % blocks.wake.size
+    blocks.wake[sp] = min(blocks.wake[sp], warps.base[slot])
+    return warps.base[slot]
+
+
+@compiled
+def meet_warpgroup(slot, t, warps, blocks, work, stalls):  # type: ignore[no-untyped-def]
+    """A warp has come to a product of its warpgroup: it waits for the others, or as the last releases them; returns
+    when the first of these may issue."""
+    of_block, warps.started[slot] = slot % work.warps, warps.started[slot] + 1
+    first = slot - of_block % p.WARPGROUP
+    last = min(first + p.WARPGROUP, slot - of_block + work.warps)
+    least = warps.started[slot]
+    for other in range(first, last):
+        if warps.now[other] >= 0:
+            least = min(least, warps.started[other])
+    if least < warps.started[slot]:
+        warps.waiting[slot], warps.mark[slot], warps.base[slot] = p.WARPGROUP_BARRIER, t + 1, p.NEVER
+    soonest = p.NEVER
+    for other in range(first, last):
+        if warps.waiting[other] == p.WARPGROUP_BARRIER and warps.started[other] <= least:
+            soonest = min(soonest, resume_warp(other, t + 1, StallReason.GMMA, warps, blocks, work, stalls))
     return soonest
 
 

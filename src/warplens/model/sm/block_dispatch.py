@@ -90,7 +90,7 @@ def start_block(place, started, warps, blocks, work, stalls, settings):  # type:
         warps.position[slot], warps.stop[slot] = work.starts[n], work.ends[n]
         blocks.next[Next.TURN] += 1
         warps.order[slot] = blocks.next[Next.TURN]
-        warps.board[slot, :] = 0
+        warps.board[slot, :], warps.started[slot] = 0, 0
         warps.products[slot], warps.grouped[slot], warps.copied[slot], warps.drained[slot], warps.waiting[slot] = (
             0,
             0,

@@ -19,7 +19,7 @@ from warplens.model import layout as p
 from warplens.model.address_hash import hashed
 from warplens.model.lru import find
 from warplens.model.sm.dram_share import latency_deviation, load_latency, read_pieces
-from warplens.model.sm.l2_port import L2Lookup, look_up_l2, send_request
+from warplens.model.sm.l2_port import L2Lookup, look_up_l2, reply_cycles, send_request
 from warplens.simc import Record, compiled
 
 TAG_BANKS = 4  # defined: of the two bits of bank_of
@@ -126,17 +126,17 @@ def request_sectors(request, missing, valid, port, memory):  # type: ignore[no-u
     valid   sectors that L1 has;  port: bytes a cycle that the SM receives
     """
     l2, mask = memory.settings.l2, request.mask
-    servers, far, lost, near, pairs, moved = memory.servers, False, False, False, 0, 0.0
+    servers, far, lost, near, pairs, moved, arriving = memory.servers, False, False, False, 0, 0.0, 0.0
     for half in (0, 2):
         wanted = int(mask >> half & 1 and not valid >> half & 1) + int(mask >> half & 2 and not valid >> half & 2)
         if wanted:
             pairs += 1
-            before = L2Lookup(far, lost, near, moved)
-            far, lost, near, moved = look_up_l2(request, half, wanted, valid, before, memory)
+            before = L2Lookup(far, lost, near, moved, arriving)
+            far, lost, near, moved, arriving = look_up_l2(request, half, wanted, valid, before, memory)
     at, size = request.at, 32.0 * missing
     servers.l2.port = max(servers.l2.port, at) + size / port
     send_request(at, memory)
-    servers.l2.replies = max(servers.l2.replies, at) + max(size / l2.read_bytes, l2.line_read_cycles)
+    servers.l2.replies = max(servers.l2.replies, at) + reply_cycles(missing, arriving, l2)
     waited = max(servers.l2.port, servers.l2.replies) - at
     memory.counts.l2_reads += missing
     memory.counts.l2_read_lines += 1

@@ -2,8 +2,12 @@
 
 What it is   one server for requests, one for L2's replies, one for the SM's port.
 Formula      cycles of a reply = max(bytes / read_bytes, line_read_cycles), and bytes / port_bytes at the port.
+             Requests that are merged on their way (grid/request_coalescing.py) are one for L2: of the former a reply
+             takes the share that arrives, but bytes / shared_bytes at the least.
 Parameters   L2Settings.  Which lines come from DRAM: grid/memory_supply.py.
-Evidence     measurements/h200/stores_loads.csv (`mixed`), near_halves.csv, joined.csv.
+Evidence     measurements/h200/stores_loads.csv (`mixed`), near_halves.csv, joined.csv; `L2 window` of calibration.csv:
+             SMs that read the same get 80 bytes a cycle each, 60 to 64 where they are up to 32 KB apart, 43 with 96 KB
+             between them, and 35 where no other reads the same.
 Known error  requests of other SMs are a share of the bandwidth, not an order in time.
 """
 
@@ -22,6 +26,7 @@ ONE_SECTOR = 1 << 40  # defined: distinguishes the bit of a sector from that of 
 
 class L2Settings(NamedTuple):
     """port_bytes: a cycle that the SM receives;  read_bytes, write_bytes: a cycle of its share of L2
+    shared_bytes   a cycle at most where all SMs request the same lines
     line_read_cycles, line_write_cycles   of a line at least, of its share of L2
     request_bytes   to L2 per line of a load
     latency      of a load that hits, cycles;  partitions: of L2;  both_halves: SMs of which some are near either
@@ -30,6 +35,7 @@ class L2Settings(NamedTuple):
     port_bytes: float
     read_bytes: float
     write_bytes: float
+    shared_bytes: float
     line_read_cycles: float
     line_write_cycles: float
     request_bytes: float
@@ -86,13 +92,14 @@ class L2Lookup(NamedTuple):
 
     far            whether DRAM supplies a line that this SM waits for;  lost: L2 has evicted it
     near           SMs of both partitions request it at the same time
-    moved          pieces of 64 bytes that DRAM reads
+    moved          pieces of 64 bytes that DRAM reads;  arriving: sectors that are not merged with others' requests
     """
 
     far: bool
     lost: bool
     near: bool
     moved: float
+    arriving: float
 
 
 @compiled
@@ -125,15 +132,24 @@ def send_request(at, memory):  # type: ignore[no-untyped-def]
 
 
 @compiled
+def reply_cycles(sectors, arriving, l2):  # type: ignore[no-untyped-def]
+    """Cycles of L2 for so many sectors of a line, of which so many are not merged with requests of other SMs."""
+    size = 32.0 * sectors
+    alone = max(size / l2.read_bytes, l2.line_read_cycles)
+    return max(alone * arriving / sectors, min(alone, size / l2.shared_bytes))
+
+
+@compiled
 def look_up_l2(request, half, wanted, valid, before, memory):  # type: ignore[no-untyped-def]
     """L2 lookup of the requested sectors in 64 bytes of a line, from sector `half` on; `valid`: sectors in L1.
 
     before   L2Lookup of the other half, to which the result adds
     """
-    far, lost, near, moved = before
+    far, lost, near, moved, arriving = before
     line, mask, counts, supply = request.line, request.mask, memory.counts, memory.supply
     from_dram, share, own, keys, buffer = source_of(line, request.wave, supply)
     near = is_near_both_partitions(line, own, keys, memory.settings.l2)
+    arrive = 1.0
     if buffer >= 0:
         since = request.at - memory.settings.dispatch.first_block_cycles
         arrive = arrival_share(supply.group[buffer], supply.drift[buffer], since, memory.settings.merging)
@@ -158,4 +174,4 @@ def look_up_l2(request, half, wanted, valid, before, memory):  # type: ignore[no
         counts.l2_misses += again * wanted
     if new:
         counts.l2_misses += share * wanted
-    return L2Lookup(far, lost, near, moved)
+    return L2Lookup(far, lost, near, moved, arriving + wanted * arrive)

@@ -22,7 +22,7 @@ from warplens.model.instruction.instruction_table import InstructionTable
 from warplens.model.instruction.sm_resources import SmResources
 from warplens.model.layout import LOAD_STORE_KINDS, Kind, Pipe, StallReason
 from warplens.model.sm.activity import History
-from warplens.model.sm.block_barriers import release_all, release_barriers
+from warplens.model.sm.block_barriers import meet_warpgroup, release_all, release_barriers
 from warplens.model.sm.block_dispatch import Next, dispatch_blocks, record_block_end, start_block
 from warplens.model.sm.constant_cache import empty_constant_cache, look_up_constants, serve_special_register
 from warplens.model.sm.instruction_cache import no_code_lines
@@ -116,7 +116,7 @@ def simulate(
     work = SmWork(*streams.arrays, code)
     words = int((streams.ends - streams.starts).sum())
     memory = _memory(kernel, slots, words, asked_by_others, asked_now)
-    blocks = _blocks(kernel.resources, number, settings)
+    blocks = _blocks(kernel.resources, number, slots, settings)
     results = Results(np.zeros((len(StallReason), code.kind.size)), np.zeros(number), np.zeros(len(Pipe)))
     pipes = idle_pipes(kernel.resources.sub_partitions, settings.pipes)
     _run(_warps(slots, log), blocks, work, memory, pipes, results)
@@ -159,17 +159,18 @@ def _warps(slots: int, log: StallLog) -> Warps:
         waiting=np.full(slots, -1, np.int64), began=np.zeros(slots), board=np.zeros((slots, p.SCOREBOARDS)),
         because=whole((slots, p.SCOREBOARDS)), groups=np.zeros((slots, p.GROUPS)), grouped=whole(slots),
         copied=np.zeros(slots), phase=whole(slots), product_groups=np.zeros((slots, p.GROUPS)), products=whole(slots),
-        drained=np.zeros(slots), log=log,
+        started=whole(slots), drained=np.zeros(slots), log=log,
     )  # fmt: skip
 
 
-def _blocks(resources: SmResources, number: int, settings: Settings) -> Blocks:
+def _blocks(resources: SmResources, number: int, slots: int, settings: Settings) -> Blocks:
     places, parts, whole = resources.places, resources.sub_partitions, partial(np.zeros, dtype=np.int64)
     return Blocks(
         resident=resources.resident, seats=np.full(parts, resources.seats), held=np.full(places, -1, np.int64),
         wave=whole(places), living=whole(places), arrived=whole((places, p.BLOCK_BARRIERS)), wake=np.zeros(parts),
         last=np.full(parts, -1), next=whole(len(Next)), may_start=np.full(1, settings.dispatch.first_resident_cycle),
-        began=np.zeros(number), resided=np.zeros(number), noted=np.zeros(number), mbarriers=no_mbarriers(places),
+        began=np.zeros(number), resided=np.zeros(number), noted=np.zeros(number),
+        mbarriers=no_mbarriers(places, slots),
     )  # fmt: skip
 
 
@@ -234,6 +235,8 @@ def _run(warps, blocks, work, memory, pipes, results):  # type: ignore[no-untype
             if waits >= 0 and not over:
                 warps.waiting[slot], warps.mark[slot] = p.BLOCK_BARRIERS + waits, t + 1
                 warps.base[slot] = p.NEVER
+            if kind == Kind.PRODUCT_START and not over:
+                soonest = min(soonest, meet_warpgroup(slot, t, warps, blocks, work, stalls))
             arrival = t
             if kind in (Kind.BARRIER, Kind.BARRIER_ARRIVE):
                 servers.barriers.free = max(servers.barriers.free, t) + settings.barriers.arrival_cycles

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from warplens.machine import Machine
+from warplens.machine.parameter import measured
 from warplens.model.grid.atomic_packets import AtomicSettings
 from warplens.model.grid.memory_supply import MemorySupply
 from warplens.model.grid.request_coalescing import MergeSettings
@@ -26,6 +27,10 @@ from warplens.model.sm.scheduler import SchedulerSettings
 from warplens.model.sm.shared_memory import SharedSettings
 
 SCATTER = ("least", "tenth", "quarter", "half", "three_quarters", "nine_tenths", "all_but_hundredth", "most")
+# Bytes a cycle of each SM where all request the same lines.
+SHARED_BYTES = measured(
+    80.0, "bytes per cycle", "measurements/h200/calibration.csv, `L2 window, 4 MiB, blocks 0 apart`"
+)
 
 
 class Settings(NamedTuple):
@@ -142,6 +147,7 @@ def _l2(machine: Machine, spread: float, more: float) -> L2Settings:
         port_bytes=speeds.l2_port * more,
         read_bytes=min(speeds.l2_read * spread, speeds.l2_port) * more,
         write_bytes=min(speeds.l2_write * spread, units.packet_bytes) * more,
+        shared_bytes=SHARED_BYTES * more,
         line_read_cycles=speeds.l2_line_read_cycles / spread,
         line_write_cycles=speeds.l2_line_write_cycles / spread,
         request_bytes=units.request_bytes,

@@ -75,7 +75,7 @@ class Warps(NamedTuple):
     log              of what it does when, if anybody asks for it
     groups, grouped, copied   asynchronous copies: completion of the last 8 groups, their number, and the open one
     phase            of the mbarrier that it waits for
-    product_groups, products  likewise of warpgroups' products
+    product_groups, products  likewise of warpgroups' products;  started: times that it has met its warpgroup
     """
 
     position: Array
@@ -96,6 +96,7 @@ class Warps(NamedTuple):
     phase: Array
     product_groups: Array
     products: Array
+    started: Array
     drained: Array
     log: StallLog
 

@@ -102,7 +102,7 @@ class ReachedSectors(NamedTuple):
 
     sectors, blocks   number of the sector, and index of the block into WarpStreams.blocks
     kinds, covered    kind of the access, and bytes of the sector that it covers
-    progress          share of the warp's trace before the access
+    progress          share of the warp's trace before the access;  in step: of the average trace of its warps
     share             of all lines, from which these are a random sample
     """
 
@@ -127,14 +127,22 @@ class ReachedSectors(NamedTuple):
         )  # fmt: skip
 
 
-def sectors_of(streams: WarpStreams, kinds: NDArray[np.int64], widths: NDArray[np.int64], most: int) -> ReachedSectors:
+def sectors_of(
+    streams: WarpStreams, kinds: NDArray[np.int64], widths: NDArray[np.int64], most: int, in_step: bool = False
+) -> ReachedSectors:
     """kinds: by instruction, 0 is skipped;  widths: bytes a lane of it moves
+    in_step   blocks begin together: progress is that in time, not that of a block that ends sooner
 
     With more than `most` sectors, those of a random sample of all lines.
     """
 
+    lengths = (streams.ends - streams.starts).astype(np.float64)
+    if in_step and lengths.size:
+        of_warps = lengths.reshape(-1, streams.warps)
+        lengths = np.broadcast_to(of_warps.mean(0), of_warps.shape).flatten()
+
     def read(out: ReachedSectors) -> int:
-        return int(_read_sectors(streams.arrays, kinds, widths, out))
+        return int(_read_sectors(streams.arrays, kinds, widths, lengths, out))
 
     total = read(ReachedSectors.empty(0, 1.0))
     share = min(1.0, most / max(total, 1))
@@ -155,8 +163,11 @@ def bytes_of_each(words, first, last, moved):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _read_sectors(trace, kinds, widths, out):  # type: ignore[no-untyped-def]
-    """Number of sectors in the sample; as many as fit into `out` are stored."""
+def _read_sectors(trace, kinds, widths, lengths, out):  # type: ignore[no-untyped-def]
+    """Number of sectors in the sample; as many as fit into `out` are stored.
+
+    lengths   of a warp's trace, by which its progress is measured
+    """
     n = 0
     for warp in range(trace.starts.size):
         at, end = trace.starts[warp], trace.ends[warp]
@@ -166,7 +177,7 @@ def _read_sectors(trace, kinds, widths, out):  # type: ignore[no-untyped-def]
                 continue
             kind = kinds[instruction(trace.words[at])]
             if space(trace.words[at]) == laid.GLOBAL and kind > 0:
-                progress = (at - trace.starts[warp]) / (end - trace.starts[warp])
+                progress = min((at - trace.starts[warp]) / lengths[warp], 1.0)
                 width = widths[instruction(trace.words[at])]
                 n = _store_sectors(trace, at, ReachingAccess(warp // trace.warps, kind, width, progress), out, n)
             at += length(trace.words[at])

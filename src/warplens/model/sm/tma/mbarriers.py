@@ -2,7 +2,8 @@
 
 What it is   8 bytes of shared memory that count arrivals and bytes; try_wait holds a warp until a phase is over.
 Formula      a phase is over when its last arrival has been issued and its last byte has come; a warp goes on
-             WAIT_CYCLES later.
+             WAIT_CYCLES later.  It waits for the next phase of a parity after the one that it waited for last, however
+             many are over by then.
              In a cluster all blocks do the same at the same time: an arrival at another block's barrier, and bytes that
              go to others, count here as if they came from there.
 Evidence     measurements/h200/bulk_copies.csv.
@@ -27,6 +28,7 @@ from warplens.simc import compiled
 WAIT_CYCLES = measured(
     30.0, "cycles", "measurements/h200/bulk_copies.csv: try_wait of a phase that is over, in a loop of 256"
 )
+BEFORE = -1  # phase before the first: those of an mbarrier that is set up have the numbers 0, 1 ...
 
 
 class Mbarriers(NamedTuple):
@@ -35,6 +37,7 @@ class Mbarriers(NamedTuple):
     places           offset in shared memory, -1: none
     threads, missing arrivals of a phase, and those missing;  expected: bytes that have not come
     phases           that are over;  over: when the last of them was;  latest: when the last event of this one is
+    waited           by (warp slot, entry): phase that the warp has waited for last
     """
 
     places: Any
@@ -44,13 +47,15 @@ class Mbarriers(NamedTuple):
     phases: Any
     over: Any
     latest: Any
+    waited: Any
 
 
-def no_mbarriers(blocks: int) -> Mbarriers:
+def no_mbarriers(blocks: int, slots: int) -> Mbarriers:
     shape = blocks, p.MBARRIERS
     threads, missing, expected, phases = (np.zeros(shape, np.int64) for _ in range(4))
     places, over, latest = np.full(shape, -1, np.int64), np.zeros(shape), np.zeros(shape)
-    return Mbarriers(places, threads, missing, expected, phases, over, latest)
+    waited = np.full((slots, p.MBARRIERS), BEFORE, np.int64)
+    return Mbarriers(places, threads, missing, expected, phases, over, latest, waited)
 
 
 @compiled
@@ -77,6 +82,8 @@ def update_mbarriers(slot, i, t, warps, blocks, work, stalls):  # type: ignore[n
                 mbarriers.threads[block, n] = mbarriers.missing[block, n] = -(number >> THREADS) & MOST
                 mbarriers.expected[block, n] = mbarriers.phases[block, n] = 0
                 mbarriers.over[block, n] = mbarriers.latest[block, n] = 0.0
+                for of_block in range(block * work.warps, (block + 1) * work.warps):
+                    mbarriers.waited[of_block, n] = BEFORE
             elif does == MbarrierUpdate.ARRIVE:
                 soonest = min(soonest, count(block, n, number * lanes, 0, t, warps, blocks, work, stalls))
             elif does == MbarrierUpdate.ARRIVE_EXPECTING:
@@ -117,8 +124,8 @@ def count(block, n, arrivals, bytes, t, warps, blocks, work, stalls):  # type: i
 
 @compiled
 def is_over(block, n, phase, mbarriers):  # type: ignore[no-untyped-def]
-    """Whether the phase of a parity is over; of a barrier that nobody has set up, every one."""
-    return mbarriers.threads[block, n] == 0 or mbarriers.phases[block, n] % 2 != phase
+    """Whether a phase is over; of a barrier that nobody has set up, every one."""
+    return mbarriers.threads[block, n] == 0 or mbarriers.phases[block, n] > phase
 
 
 @compiled
@@ -128,8 +135,11 @@ def wait_at_mbarrier(slot, i, t, warps, blocks, work):  # type: ignore[no-untype
     while at < warps.stop[slot] and work.words[at] < ENTER and instruction(work.words[at]) == i:
         if space(work.words[at]) == MBARRIER:
             n = mbarrier_at(block, np.int64(work.words[at + ACCESSED]), blocks.mbarriers)
-            phase = np.int64(work.words[at + ACCESSED + 1]) >> 31
-            warps.phase[slot], waits = phase, n
+            parity = np.int64(work.words[at + ACCESSED + 1]) >> 31
+            phase = blocks.mbarriers.waited[slot, n]
+            phase += (phase + parity) & 1
+            blocks.mbarriers.waited[slot, n] = warps.phase[slot] = phase
+            waits = n
             if is_over(block, n, phase, blocks.mbarriers):
                 waits, known = -1, max(t, blocks.mbarriers.over[block, n]) + WAIT_CYCLES
         at += length(work.words[at])
