@@ -123,7 +123,7 @@ class BulkRoutines:
             leave_on_fault(site)
             first = site.b.extract_element(address, i32(0))
             note_mbarrier(site.code, site.block, first, site.index, MbarrierChange.COPIED)
-            self.watch.arrive_at_mbarrier(one, address)
+            self.watch.complete_at_mbarrier(one, first)
 
         each_block(site, site.e.splat(barrier), blocks, count)
         if self.watch.recorder:

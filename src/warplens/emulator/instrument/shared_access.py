@@ -87,6 +87,8 @@ class SharedAccess:
         near = b.or_(near, b.icmp_signed("==", thread, self.me))
         far = b.icmp_unsigned(">=", self._known(other), clock)
         fine = b.and_(b.select(b.icmp_signed("==", other, self.warp), near, far), b.not_(pending))
+        if self.asynchronous:
+            self._against_copy(other, fine)
         if self.how == "load" and self.ordering.proxy is not None:
             self._against_unfenced(other, fine)
         if self.how == "store":
@@ -116,6 +118,15 @@ class SharedAccess:
     def _known(self, warp: llvm.Value) -> llvm.Value:
         return self.code.load(WarpClocks, self.order, "clocks", warp)
 
+    def _against_copy(self, other: llvm.Value, ordered: llvm.Value) -> None:
+        """A bulk copy of this warp or of `other`, for which nobody has waited at its mbarrier."""
+        b = self.b
+        arrived = self.code.load(WarpClocks, self.order, "copied", other)
+        copied = b.icmp_signed("!=", self._stored("proxy"), i32(0))
+        bad = b.and_(copied, b.icmp_unsigned(">", self._stored("clock"), arrived))
+        with self.code.when(b.and_(ordered, bad), likely=False):
+            self._report(self._stored("at"), self._stored("thread"), i32(FindingKind.BULK_PENDING))
+
     def _against_unfenced(self, other: llvm.Value, ordered: llvm.Value) -> None:
         """An ordinary store of this warp or of `other` that no proxy fence has followed; not of cp.async, after which
         CUTLASS and Triton have none."""
@@ -138,7 +149,7 @@ class SharedAccess:
                 self._report(earlier[0], earlier[1], i32(FindingKind.NO_MBARRIER))
         elif self.how == "store":
             kind = FindingKind.TWO_INITS if self.mbarrier else FindingKind.MBARRIER_STORED
-            with code.when(is_mbarrier, likely=False):
+            with code.when(b.and_(is_mbarrier, b.not_(self._at_once())), likely=False):
                 self._report(first, thread, i32(kind))
         if self.how == "load" and self.ordering.proxy is not None:
             mine = code.load(WarpClocks, self.order, "layout")
@@ -148,6 +159,14 @@ class SharedAccess:
                 parts = [b.shl(b.zext(x, I64), i64(n)) for x, n in ((self.byte, 0), (layout, WRITTEN), (mine, READ))]
                 value = b.or_(b.or_(parts[0], parts[1]), parts[2])
                 self._report(first, thread, i32(FindingKind.OTHER_SWIZZLE), value)
+
+    def _at_once(self) -> llvm.Value:
+        """Whether the last store is one of this instruction by another lane."""
+        b = self.b
+        alike = b.icmp_signed("==", self._stored("at"), self.at)
+        for name, mine in (("clock", self.clock), ("step", self.step)):
+            alike = b.and_(alike, b.icmp_signed("==", self._stored(name), mine))
+        return b.and_(alike, b.icmp_signed("==", b.lshr(self._stored("thread"), i32(5)), self.warp))
 
     # What was read, or changed by atomics
 
