@@ -24,8 +24,10 @@ ASYNCHRONOUS = BULK | {"SYNCS", "USETMAXREG"}
 
 def with_asynchronous(checks: Checks, program: Program) -> Checks:
     """The checks, and that of the program's asynchronous operations if it has any and those concern them."""
+    if not checks & {"races", "barriers"}:
+        return checks
     has = any(i.base in ASYNCHRONOUS or i.base.endswith("GMMA") for i in program.instructions)
-    return checks | {"asynchronous"} if has and checks & {"races", "barriers"} else checks
+    return checks | {"asynchronous"} if has else checks
 
 
 def ordered(checks: Checks) -> bool:
