@@ -37,12 +37,12 @@ def stored(fences: int, **how: Any) -> wl.Run:
 
 
 def ring(
-    rounds: int = 2, early: bool = False, swizzle: int = 128, read: int = 128, shift: int = 0, **how: Any
+    rounds: int = 2, early: int = 0, swizzle: int = 128, read: int = 128, shift: int = 0, **how: Any
 ) -> wl.Run:
     """swizzle: of the boxes;  read: the one that the products take;  shift: of the boxes, in units of 16 bytes."""
     given = wl.tensor_map(np.full((64, 64), 0x3F80, np.uint16), (64, 64), swizzle=swizzle, element_type="bf16")
     out = np.zeros(512, np.float32)
-    numbers = rounds, int(early), shift
+    numbers = rounds, early, shift
     return launched("ring", 256, given, out, fields(read, 16, 1024), *numbers, shared=8192 + 1024, **how)
 
 

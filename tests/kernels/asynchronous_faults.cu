@@ -33,7 +33,8 @@ extern "C" __global__ void __launch_bounds__(128) stored(float *out, unsigned lo
     give(out, d);
 }
 
-// A producer's boxes of 64 rows, multiplied by themselves; early: the stage is given back before the product is done;
+// A producer's boxes of 64 rows, multiplied by themselves; early: the stage is given back
+// before the product is done (1), or by one thread for all (2);
 // shift: where the boxes lie, in units of 16 bytes.
 extern "C" __global__ void __launch_bounds__(256) ring(const __grid_constant__ TensorMap map, float *out, unsigned long long fields, int rounds, int early, int shift)
 {
@@ -41,7 +42,7 @@ extern "C" __global__ void __launch_bounds__(256) ring(const __grid_constant__ T
     unsigned full = ADDRESS(&barriers[0]), empty = ADDRESS(&barriers[1]);
     if (threadIdx.x == 0) {
         INIT(full, 1);
-        INIT(empty, 128);
+        INIT(empty, early == 2 ? 1 : 128);
         FENCE;
     }
     __syncthreads();
@@ -58,9 +59,9 @@ extern "C" __global__ void __launch_bounds__(256) ring(const __grid_constant__ T
         WAIT(full, n & 1);
         unsigned long long at = fields + (ADDRESS(memory + shift) >> 4);
         MULTIPLY(d, at, at);
-        if (early) ARRIVE(empty);
+        if (early == 1) ARRIVE(empty);
         FINISH;
-        if (!early) ARRIVE(empty);
+        if (early == 0 || early == 2 && threadIdx.x == 0) ARRIVE(empty);
     }
     give(out, d);
 }

@@ -53,8 +53,12 @@ def test_a_ring_is_clean() -> None:
     assert ring(3, check=CHECK).hazards == ()
 
 
+def test_one_thread_waits_for_its_warpgroup() -> None:
+    assert ring(3, early=2, check=CHECK).hazards == ()
+
+
 def test_a_stage_given_back_before_its_product_is_done() -> None:
-    (hazard,) = ring(3, early=True, check=CHECK).hazards
+    (hazard,) = ring(3, early=1, check=CHECK).hazards
     assert (hazard.check, hazard.severity) == ("races", "error")
     assert "that a wgmma may still read: no wgmma.wait_group, with a barrier after it, comes before" in hazard.message
     assert places(hazard) == [line("MULTIPLY(d, at, at)"), line("LOAD(memory + shift")]

@@ -37,6 +37,7 @@ from warplens.emulator.instrument.race_state import (
 )
 from warplens.emulator.state.structs import WarpState, WorkerEnv
 
+WARPS = 4  # of a warpgroup
 READS = 2 * c.sizeof(LastAccesses)  # where a warp's LastRead lies
 WRITTEN, READ = 32, 40  # bits of a finding's value: the layouts of the write and of the read, above the byte
 
@@ -189,21 +190,38 @@ class SharedAccess:
             self._against_reads(warp)
 
     def _against_reads(self, warp: llvm.Value) -> None:
-        """A bulk copy or product of a warp that still reads, or has been waited for where this thread does not know."""
+        """A bulk copy or product of a warp that still reads, or has been waited for where this thread does not know.
+
+        The warps of a warpgroup multiply together: a wait by one of them is one for the reads of all.
+        """
         code, b = self.code, self.b
         read = code.at(self._uses(warp), READS)
-        group, order = code.load(LastRead, read, "group"), self._order_of(warp)
-        product = b.icmp_signed("==", code.load(LastRead, read, "kind"), i32(GroupKind.PRODUCTS))
-        kinds = (groups_of(code, order, kind) for kind in (GroupKind.PRODUCTS, GroupKind.BULK_COPIES))
-        groups = b.select(product, *kinds)
+        group, kind = code.load(LastRead, read, "group"), code.load(LastRead, read, "kind")
+        with code.when(code.nonzero(group)):
+            product = b.icmp_signed("==", kind, i32(GroupKind.PRODUCTS))
+            done = [self._waited(warp, group, GroupKind.BULK_COPIES)]
+            done += [self._waited(self._of_warpgroup(warp, k), group, GroupKind.PRODUCTS) for k in range(WARPS)]
+            of_product = done[1]
+            for one in done[2:]:
+                of_product = b.or_(of_product, one)
+            with code.when(b.not_(b.select(product, of_product, done[0])), likely=False):
+                found = i32(FindingKind.READ_PENDING)
+                self._report(code.load(LastRead, read, "at"), code.load(LastRead, read, "thread"), found)
+
+    def _of_warpgroup(self, warp: llvm.Value, k: int) -> llvm.Value:
+        """The k-th warp of a warp's warpgroup, or that warp if there is none."""
+        b = self.b
+        other = b.or_(b.and_(warp, i32(-WARPS)), i32(k))
+        return b.select(b.icmp_signed("<", other, self.code.load(WorkerEnv, self.env, "warps")), other, warp)
+
+    def _waited(self, warp: llvm.Value, group: llvm.Value, kind: GroupKind) -> llvm.Value:
+        """Whether a warp has waited for a group, and this thread knows; of groups long ago nothing is remembered."""
+        code, b = self.code, self.b
+        groups = groups_of(code, self._order_of(warp), kind)
         lag = b.sub(code.load(GroupClocks, groups, "completed"), group)
         done = code.load(GroupClocks, groups, "done_clock", b.and_(group, i32(GROUPS - 1)))
-        pending, recent = b.icmp_signed("<", lag, i32(0)), b.icmp_unsigned("<", lag, i32(GROUPS))
-        unknown = b.and_(recent, b.icmp_unsigned("<", self._known(warp), done))
-        unknown = b.and_(unknown, b.icmp_signed("!=", warp, self.warp))
-        with code.when(b.and_(code.nonzero(group), b.or_(pending, unknown)), likely=False):
-            kind = i32(FindingKind.READ_PENDING)
-            self._report(code.load(LastRead, read, "at"), code.load(LastRead, read, "thread"), kind)
+        known = b.or_(b.icmp_signed(">=", lag, i32(GROUPS)), b.icmp_unsigned(">=", self._known(warp), done))
+        return b.and_(b.icmp_signed(">=", lag, i32(0)), known)
 
     def _uses(self, warp: llvm.Value) -> llvm.Value:
         step = self.code.b.mul(self.code.widened(warp), i64(self.stride))

@@ -10,9 +10,9 @@ from warplens.emulator.codegen.structured_builder import StructuredBuilder, func
 from warplens.emulator.codegen.vector_types import PTR
 from warplens.emulator.instrument.findings import NO_PARTY, EmittedFinding, FindingKind, emit_finding
 from warplens.emulator.instrument.race_state import VOID, GroupClocks, GroupKind, WarpClocks, groups_of
+from warplens.emulator.instrument.shared_access import WARPS
 from warplens.emulator.state.structs import BlockState, WarpState, WorkerEnv
 
-WARPS = 4  # of a warpgroup
 PRODUCT, REGISTERS = "product_at", "registers_at"  # of WarpClocks: the last instruction of each kind
 
 
