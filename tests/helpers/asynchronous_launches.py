@@ -12,7 +12,7 @@ from helpers.kernel_launches import kernel, source
 FILE = "asynchronous_faults.cu"
 FAULTS = (
     "right", "few arrivals", "few bytes", "many bytes", "other phase", "no init", "two inits", "unseen init",
-    "stored over", "two lives",
+    "stored over", "two lives", "no wait",
 )  # fmt: skip
 MODES = {128: 1, 64: 2, 32: 3, 0: 0}  # of a matrix descriptor, by swizzle
 
@@ -36,11 +36,14 @@ def stored(fences: int, **how: Any) -> wl.Run:
     return launched("stored", 128, np.zeros(512, np.float32), fields(0, 128, 256), fences, shared=2304, **how)
 
 
-def ring(rounds: int = 2, early: bool = False, swizzle: int = 128, read: int = 128, **how: Any) -> wl.Run:
-    """swizzle: of the boxes;  read: the one that the products take."""
+def ring(
+    rounds: int = 2, early: int = 0, swizzle: int = 128, read: int = 128, shift: int = 0, **how: Any
+) -> wl.Run:
+    """swizzle: of the boxes;  read: the one that the products take;  shift: of the boxes, in units of 16 bytes."""
     given = wl.tensor_map(np.full((64, 64), 0x3F80, np.uint16), (64, 64), swizzle=swizzle, element_type="bf16")
     out = np.zeros(512, np.float32)
-    return launched("ring", 256, given, out, fields(read, 16, 1024), rounds, int(early), shared=8192, **how)
+    numbers = rounds, early, shift
+    return launched("ring", 256, given, out, fields(read, 16, 1024), *numbers, shared=8192 + 1024, **how)
 
 
 def copied(fenced: bool = True, waits: bool = True, **how: Any) -> wl.Run:

@@ -18,7 +18,7 @@ extern __shared__ __align__(1024) uint4 memory[];
 
 static __device__ void give(float *out, const float (&d)[4]) { for (int i = 0; i < 4; i++) out[threadIdx.x * 4 + i] = d[i]; }
 
-// Matrices of ones that the threads store; fences: bit 0 of the threads before the barrier, bit 1 of all after it.
+// Matrices of ones that the threads store; fences: bit 0 of all before the barrier, bit 1 after it; bit 2: a warp leaves.
 extern "C" __global__ void __launch_bounds__(128) stored(float *out, unsigned long long fields, int fences)
 {
     float d[4] = {0, 0, 0, 0};
@@ -27,19 +27,22 @@ extern "C" __global__ void __launch_bounds__(128) stored(float *out, unsigned lo
     if (fences & 1) FENCE;
     __syncthreads();
     if (fences & 2) FENCE;
+    if (fences & 4 && threadIdx.x >= 96) return;
     MULTIPLY(d, fields + (ADDRESS(memory) >> 4), fields + (ADDRESS(memory) >> 4) + 128);
     FINISH;
     give(out, d);
 }
 
-// A producer's boxes of 64 rows, multiplied by themselves; early: the stage is given back before the product is done.
-extern "C" __global__ void __launch_bounds__(256) ring(const __grid_constant__ TensorMap map, float *out, unsigned long long fields, int rounds, int early)
+// A producer's boxes of 64 rows, multiplied by themselves; early: the stage is given back
+// before the product is done (1), or by one thread for all (2);
+// shift: where the boxes lie, in units of 16 bytes.
+extern "C" __global__ void __launch_bounds__(256) ring(const __grid_constant__ TensorMap map, float *out, unsigned long long fields, int rounds, int early, int shift)
 {
     __shared__ alignas(8) unsigned long long barriers[2];
     unsigned full = ADDRESS(&barriers[0]), empty = ADDRESS(&barriers[1]);
     if (threadIdx.x == 0) {
         INIT(full, 1);
-        INIT(empty, 128);
+        INIT(empty, early == 2 ? 1 : 128);
         FENCE;
     }
     __syncthreads();
@@ -47,18 +50,18 @@ extern "C" __global__ void __launch_bounds__(256) ring(const __grid_constant__ T
         for (int n = 0; threadIdx.x == 128 && n < rounds; n++) {
             WAIT(empty, (n & 1) ^ 1);
             EXPECT(full, 8192);
-            LOAD(memory, map, 0, full);
+            LOAD(memory + shift, map, 0, full);
         }
         return;
     }
     float d[4] = {0, 0, 0, 0};
     for (int n = 0; n < rounds; n++) {
         WAIT(full, n & 1);
-        unsigned long long at = fields + (ADDRESS(memory) >> 4);
+        unsigned long long at = fields + (ADDRESS(memory + shift) >> 4);
         MULTIPLY(d, at, at);
-        if (early) ARRIVE(empty);
+        if (early == 1) ARRIVE(empty);
         FINISH;
-        if (!early) ARRIVE(empty);
+        if (early == 0 || early == 2 && threadIdx.x == 0) ARRIVE(empty);
     }
     give(out, d);
 }
@@ -80,7 +83,7 @@ extern "C" __global__ void __launch_bounds__(128) copied(uint4 *out, int fenced,
 }
 
 // An mbarrier of 64 threads and a box of 2,048 bytes.
-enum { RIGHT, FEW_ARRIVALS, FEW_BYTES, MANY_BYTES, OTHER_PHASE, NO_INIT, TWO_INITS, UNSEEN_INIT, STORED_OVER, TWO_LIVES };
+enum { RIGHT, FEW_ARRIVALS, FEW_BYTES, MANY_BYTES, OTHER_PHASE, NO_INIT, TWO_INITS, UNSEEN_INIT, STORED_OVER, TWO_LIVES, NO_WAIT };
 extern "C" __global__ void __launch_bounds__(64) awaited(const __grid_constant__ TensorMap map, uint4 *out, int fault)
 {
     __shared__ alignas(8) unsigned long long barrier;
@@ -99,7 +102,9 @@ extern "C" __global__ void __launch_bounds__(64) awaited(const __grid_constant__
         LOAD(memory, map, 0, at);
     } else if (fault != FEW_ARRIVALS || threadIdx.x < 60)
         ARRIVE(at);
-    WAIT(at, (int)(fault == OTHER_PHASE));
+    if (fault == NO_WAIT) __syncthreads();
+    else
+        WAIT(at, (int)(fault == OTHER_PHASE));
     out[threadIdx.x] = memory[threadIdx.x];
 }
 

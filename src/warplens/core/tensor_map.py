@@ -206,6 +206,32 @@ class TensorMap:
         return struct.pack(f"<{WORDS}I", *words)
 
 
+@dataclass(frozen=True, slots=True)
+class TensorExtent:
+    """Tensor extent: what a map says of its tensor: dimension 0 is the innermost one, `strides` those of the others."""
+
+    address: int
+    element_bytes: int
+    sizes: tuple[int, ...]
+    strides: tuple[int, ...]
+
+    @classmethod
+    def decode(cls, data: bytes) -> TensorExtent:
+        """Of the 128 bytes of a map."""
+        words = struct.unpack(f"<{WORDS}I", data)
+        rank, code = (words[2] >> 4 & 7) + 1, words[2] >> 7 & 15
+        kind = CODES.index(code) if code in CODES else 0
+        strides = (words[3 + d] << 4 | (words[7] >> 4 * d & 15) << 36 for d in range(rank - 1))
+        address = words[0] | words[1] << 32
+        return cls(address, TYPE_BYTES[kind], tuple(n + 1 for n in words[8 : 8 + rank]), tuple(strides))
+
+    @property
+    def bytes(self) -> int:
+        """From its first to its last byte."""
+        steps = (self.element_bytes, *self.strides)
+        return sum((n - 1) * step for n, step in zip(self.sizes, steps, strict=True)) + self.element_bytes
+
+
 def corner_bits(rank: int) -> int:
     """Bits of a coordinate of a corner, and of an offset of an im2col load."""
     return {3: 16, 4: 8, 5: 5}[rank]

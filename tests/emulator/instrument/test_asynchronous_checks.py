@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import warplens as wl
-from helpers.asynchronous_launches import awaited, copied, line, ring, stored
+from helpers.asynchronous_launches import awaited, copied, line, ring, shifted, stored
 from warplens.core.hazard import Hazard
 
 TIERS = ()  # whatever runs them in production
@@ -53,11 +53,15 @@ def test_a_ring_is_clean() -> None:
     assert ring(3, check=CHECK).hazards == ()
 
 
+def test_one_thread_waits_for_its_warpgroup() -> None:
+    assert ring(3, early=2, check=CHECK).hazards == ()
+
+
 def test_a_stage_given_back_before_its_product_is_done() -> None:
-    (hazard,) = ring(3, early=True, check=CHECK).hazards
+    (hazard,) = ring(3, early=1, check=CHECK).hazards
     assert (hazard.check, hazard.severity) == ("races", "error")
     assert "that a wgmma may still read: no wgmma.wait_group, with a barrier after it, comes before" in hazard.message
-    assert places(hazard) == [line("MULTIPLY(d, at, at)"), line("LOAD(memory, map, 0, full)")]
+    assert places(hazard) == [line("MULTIPLY(d, at, at)"), line("LOAD(memory + shift")]
 
 
 @pytest.mark.parametrize(
@@ -68,7 +72,14 @@ def test_a_swizzle_that_disagrees(swizzle: int, read: int, words: str) -> None:
     (hazard,) = ring(swizzle=swizzle, read=read, check=CHECK).hazards
     assert hazard.severity == "error"
     assert words in hazard.message
-    assert places(hazard) == [line("LOAD(memory, map, 0, full)"), line("MULTIPLY(d, at, at)")]
+    assert places(hazard) == [line("LOAD(memory + shift"), line("MULTIPLY(d, at, at)")]
+
+
+def test_a_box_that_begins_within_its_swizzle() -> None:
+    (hazard,) = ring(shift=8, check=CHECK).hazards
+    assert hazard.severity == "note"
+    assert "a box with a 128-byte swizzle lies at byte 0x480 of shared memory, no multiple of 1,024" in hazard.message
+    assert places(hazard) == [line("LOAD(memory + shift")]
 
 
 # mbarriers
@@ -77,6 +88,12 @@ def test_a_swizzle_that_disagrees(swizzle: int, read: int, words: str) -> None:
 def test_an_mbarrier_is_clean() -> None:
     assert awaited(check=CHECK).hazards == ()
     assert awaited("two lives", check=CHECK).hazards == ()
+
+
+def test_a_barrier_is_no_wait_for_a_copy() -> None:
+    (hazard,) = awaited("no wait", check=CHECK).hazards
+    assert "shared memory to which a bulk copy may still write: no wait at its mbarrier comes before" in hazard.message
+    assert places(hazard) == [line("LOAD(memory, map, 0, at)"), line("out[threadIdx.x] = memory[threadIdx.x]")]
 
 
 def test_an_mbarrier_initialized_twice() -> None:
@@ -100,3 +117,20 @@ def test_a_hang_with_what_was_found_before(fault: str, message: str, init: str |
     (found, *_) = (text for text in str(hang.value).splitlines() if message in text)
     assert found.startswith("  --check found: ")
     assert init is None or line(init) in found
+
+
+# Warpgroups
+
+
+def test_setmaxnreg_by_half_a_warpgroup() -> None:
+    assert shifted(check=CHECK).hazards == ()
+    (hazard,) = shifted(2, check=CHECK).hazards
+    assert (hazard.check, hazard.severity) == ("barriers", "error")
+    assert hazard.message.startswith("setmaxnreg not executed alike by all warps of a warpgroup: not by warp ")
+    assert places(hazard) == [line("setmaxnreg.dec")]
+
+
+def test_a_product_by_three_warps() -> None:
+    (hazard,) = stored(1 | 4, check=CHECK).hazards
+    assert hazard.message == "wgmma not executed alike by all warps of a warpgroup: not by warp 3"
+    assert places(hazard) == [line("MULTIPLY(d, fields")]

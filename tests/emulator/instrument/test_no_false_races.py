@@ -1,4 +1,4 @@
-"""--check races says at most notes of kernels that are right: those of the tests with a launch block."""
+"""--check says at most notes of kernels that are right: those of the tests with a launch block, and of labs."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from warplens.cli.main import main
+from warplens.labs import lab_catalog
+from warplens.labs.kernel_rung import KernelRung
 
 TIERS = ()  # whatever runs them in production
 TESTS = Path(__file__).parents[2]
@@ -29,3 +31,19 @@ def test_right_kernels_have_no_race(file: Path, capsys: pytest.CaptureFixture[st
     documents = told if isinstance(told, list) else [told]
     found = [hazard for document in documents for hazard in document.get("hazards", ())]  # one that failed has none
     assert [hazard for hazard in found if hazard["severity"] != "note"] == []
+
+
+LABS = [
+    ("tensor_gemm", "6_tma"), ("tensor_gemm", "5_wgmma"), ("tensor_gemm", "7_specialised"),
+    ("tensor_gemm", "8_persistent"), ("attention", "5_wgmma_00"), ("attention", "6_pingpong_01"),
+]  # fmt: skip
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("lab", "title"), LABS)
+def test_right_asynchronous_kernels_have_no_finding(lab: str, title: str) -> None:
+    """Products of warpgroups, TMA and mbarriers, with producers and consumers; in clusters nothing is checked."""
+    (rung,) = lab_catalog.find(lab).chosen([title])
+    assert isinstance(rung, KernelRung)
+    target = rung.target(None, None)
+    assert target.run_with(target.fresh_values(), check=("all",)).hazards == ()

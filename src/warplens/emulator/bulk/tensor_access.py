@@ -14,9 +14,8 @@ from warplens.emulator.bulk import box_walk
 from warplens.emulator.bulk.bulk_access import BulkRoutines, number_bytes
 from warplens.emulator.codegen.structured_builder import i32, i64
 from warplens.emulator.codegen.vector_types import I1, I32, I64, LANES, vector
-from warplens.emulator.instrument.race_state import Layout
 from warplens.emulator.state.counter_layout import BYTES, SECTORS
-from warplens.emulator.state.structs import FaultKind, WorkerEnv
+from warplens.emulator.state.structs import Fault, FaultKind, WorkerEnv
 from warplens.isa.dsl.lanes import U32
 from warplens.isa.dsl.operation_records import BulkNumber, BulkReduction, TensorCopy
 from warplens.isa.numerics.tensor_elements import REDUCED, filling, loaded
@@ -65,6 +64,7 @@ def tensor_copy_routine(bulk: BulkRoutines, copy: TensorCopy, counts: bool, mult
     map, shared, offsets, barrier, blocks, *at = given
     b, code = site.b, site.code
     walk = BoxWalk(site, copy)
+    code.store(map, Fault, code.field(WorkerEnv, site.env, "fault"), "tensor_map")
     everyone = replace(site, mask=i32(-1))
     words = bulk.load(everyone, "global", b.add(site.e.splat(map), iota(4, I64)), 4, recorded=False)
     b.store(b.zext(words[0], V64), walk.place(box_walk.MAP), align=8)
@@ -93,7 +93,7 @@ def tensor_copy_routine(bulk: BulkRoutines, copy: TensorCopy, counts: bool, mult
             b.ret_void()
     bulk.add(site, made.args[4], BYTES, bytes)
     swizzle = b.and_(b.lshr(b.trunc(flags, I32), i32(13)), i32(3))
-    bulk.watch.issue(code, site.warp, layout=b.add(swizzle, i32(Layout.PLAIN)))
+    bulk.watch.box(site, shared, swizzle)
     for size in (2, 4, 8) if copy.reduction else UNITS:
         with code.when(b.icmp_signed("==", unit, i64(size))):
             sectors = _move(bulk, copy, walk, size, flags, blocks if multicast else None)

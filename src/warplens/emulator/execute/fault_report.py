@@ -5,7 +5,12 @@ from __future__ import annotations
 from warplens.core.demangle import demangled, plain_name
 from warplens.core.launch import Launch
 from warplens.core.memory_opcodes import BULK
+<<<<<<< HEAD
 from warplens.core.program import Constant, Instruction, Label, Program
+=======
+from warplens.core.program import Constant, Instruction, Program
+from warplens.core.tensor_map import BYTES, TensorExtent
+>>>>>>> wt-fence
 from warplens.emulator.access.site import SPACES
 from warplens.emulator.memory.device_memory import DeviceMemory
 from warplens.emulator.state import abi
@@ -121,10 +126,19 @@ def format_fault(
     if kind is FaultKind.BAD_JUMP:
         return KernelFault(f"jump to an address that is not code, from {where} ({thread_text})")
     if kind in OF_OBJECTS:
+<<<<<<< HEAD
         what = OF_OBJECTS[kind].format(registers=fault.bytes, held=fault.space, number=fault.bytes)
         return KernelFault(f"{what}\n  at {where}\n  in {thread_text}")
     address = fault.address[lane]
     return KernelFault(f"{_access(fault, instruction, address, memory)}\n  at {where}\n  in {thread_text}")
+=======
+        what = OF_OBJECTS[kind].format(registers=fault.bytes, held=fault.space)
+        others = _others(program, instruction) if kind is FaultKind.WRONG_REGISTERS else ""
+        return KernelFault(f"{what}\n  at {where}\n  in {thread_text}{others}")
+    what = _access(fault, instruction, fault.address[lane], memory)
+    described = _tensor(fault.tensor_map, memory) if instruction.base.startswith("UTMA") else ""
+    return KernelFault(f"{what}\n  at {where}\n  in {thread_text}{described}")
+>>>>>>> wt-fence
 
 
 def _grid_barrier_missed(program: Program, launch: Launch) -> str:
@@ -154,6 +168,32 @@ def _constant(fault: object, instruction: Instruction) -> str:
     bank = next(operand.bank for operand in instruction.operands if isinstance(operand, Constant))
     owner = {0: "the kernel's parameters", 3: "the module's __constant__ variables"}.get(bank, "its contents")
     return f"out-of-bounds constant read at byte {offset:#x} of bank {bank}, past {owner}, which end at {size:#x}"
+
+
+def _others(program: Program, instruction: Instruction) -> str:
+    """The other instructions like it, one of which changed the registers before."""
+    found = [other for other in program.instructions if other.base == instruction.base and other != instruction]
+    return "".join(f"\n  the kernel's other setmaxnreg: {place(program, other)}" for other in found)
+
+
+def _tensor(address: int, memory: DeviceMemory) -> str:
+    """What the tensor map at an address says of its tensor, and whether that is as large as its buffer."""
+    holder = memory.nearest(address)
+    if holder is None or not 0 <= address - holder[0].address <= holder[0].size - BYTES:
+        return ""
+    start = address - holder[0].address
+    tensor = TensorExtent.decode(holder[0].data[start : start + BYTES].tobytes())
+    sizes, strides = (", ".join(map(str, reversed(numbers))) for numbers in (tensor.sizes, tensor.strides))
+    what = f"the tensor map describes a tensor of {sizes} elements of {tensor.element_bytes} bytes"
+    rows = f", strides {strides} bytes" if strides else ""
+    found = memory.nearest(tensor.address)
+    if found is None or not 0 <= tensor.address - found[0].address < found[0].size:
+        return f"\n  {what}{rows}, at {tensor.address:#x}, where no buffer is"
+    buffer = found[0]
+    asked = buffer.size - buffer.slack
+    over = tensor.address + tensor.bytes - buffer.address - asked
+    fits = f"{over:,} bytes past its end" if over > 0 else "within it"
+    return f"\n  {what}{rows}: from byte {tensor.address - buffer.address:,} of {buffer.name} to {fits}"
 
 
 def _action(instruction: Instruction) -> str:

@@ -33,6 +33,9 @@ class FindingKind(IntEnum):
     TWO_INITS = 12  # of an mbarrier
     MBARRIER_STORED = 13  # something else is stored where an mbarrier lies
     NO_MBARRIER = 14  # what is used as one is none
+    PART_OF_A_WARPGROUP = 15  # executes products or setmaxnreg
+    SWIZZLE_PLACE = 16  # a box does not begin where its swizzle does
+    BULK_PENDING = 17  # shared memory to which a bulk copy may still write
 
 
 class FindingRecord(c.Structure):

@@ -14,6 +14,7 @@ from warplens.core.program import Program
 from warplens.emulator.access.site import AccessSite
 from warplens.emulator.codegen.structured_builder import StructuredBuilder, function, i32, i64
 from warplens.emulator.codegen.vector_types import I32, I64, PTR, vector
+from warplens.emulator.instrument import warpgroup_check
 from warplens.emulator.instrument.findings import NO_PARTY, EmittedFinding, FindingKind, emit_finding
 from warplens.emulator.instrument.global_race_detector import GlobalRaceDetector, part_of
 from warplens.emulator.instrument.lane_recorder import LaneRecorder
@@ -22,11 +23,13 @@ from warplens.emulator.instrument.race_state import (
     PLAIN,
     GroupKind,
     How,
+    Layout,
     MbarrierUse,
     Ordering,
     WarpClocks,
     each_warp,
 )
+from warplens.emulator.instrument.shared_access import WRITTEN
 from warplens.emulator.instrument.warp_recorder import WarpRecorder
 from warplens.emulator.state.check_set import LANES, RECORD, STILL, Checks, ordered
 from warplens.emulator.state.structs import ALL_THREADS, INSTRUCTION, BlockState, WarpState, WorkerEnv
@@ -34,6 +37,7 @@ from warplens.isa.dsl.warp_interface import Space
 
 VOID = llvm.VoidType()
 V32 = vector(I32)
+SWIZZLED_ROWS = 8  # after which a swizzle repeats
 ACCESSES = {"LDS", "STS", "LD", "ST", "LDG", "STG", "ATOMG", "ATOM", "RED", "REDG"}
 
 
@@ -293,6 +297,11 @@ class Instrumentation:
         if self.ordered:
             site.b.call(self.shadow.arrive_at_mbarriers, [site.env, site.block, site.warp, addresses, site.mask])
 
+    def complete_at_mbarrier(self, site: AccessSite, address: llvm.Value) -> None:
+        """The bytes of a bulk copy arrive at a barrier in shared memory."""
+        if self.ordered:
+            site.b.call(self.shadow.complete, [site.env, site.block, site.warp, address])
+
     def wait_at_mbarrier(self, site: AccessSite, addresses: llvm.Value) -> None:
         """Lanes test whether a phase of an mbarrier is complete, and continue if it is."""
         if self.ordered:
@@ -321,6 +330,22 @@ class Instrumentation:
                 if value is not None:
                     code.store(value, WarpClocks, order, name)
 
+    def box(self, site: AccessSite, address: llvm.Value, swizzle: llvm.Value) -> None:
+        """A box with a swizzle (0 to 3) lies at a shared address; its accesses follow."""
+        if not self.asynchronous:
+            return
+        b, code = site.b, site.code
+        self.issue(code, site.warp, layout=b.add(swizzle, i32(Layout.PLAIN)))
+        within = b.and_(address, b.sub(b.shl(i32(SWIZZLED_ROWS * 16), swizzle), i32(1)))
+        with code.when(code.nonzero(within), likely=False):
+            order = code.load(WarpState, site.warp, "order")
+            first = b.shl(code.load(WarpState, site.warp, "index"), i32(5))
+            thread = b.or_(first, code.load(WarpClocks, order, "issuer"))
+            offset = b.zext(b.extract_element(site.offset("shared", site.e.splat(address)), i32(0)), I64)
+            value = b.or_(offset, b.shl(b.zext(b.add(swizzle, i32(Layout.PLAIN)), I64), i64(WRITTEN)))
+            found = EmittedFinding.of_one(FindingKind.SWIZZLE_PLACE, site.index, thread, value)
+            emit_finding(code, site.env, site.block, found)
+
     def commit(self, code: StructuredBuilder, warp: llvm.Value, kind: GroupKind) -> None:
         """The asynchronous operations of a kind so far are one group."""
         if self.ordered:
@@ -330,6 +355,16 @@ class Instrumentation:
         """At most so many groups are pending."""
         if self.ordered:
             code.b.call(self.shadow.wait(kind), [warp, i32(groups)])
+
+    def note_instruction(self, code: StructuredBuilder, warp: llvm.Value, kind: str, instruction: llvm.Value) -> None:
+        """A warp executes an instruction that all of its warpgroup must (warpgroup_check.py)."""
+        if self.asynchronous:
+            warpgroup_check.note_instruction(code, warp, kind, instruction)
+
+    def end_warp(self, code: StructuredBuilder, env: llvm.Value, block: llvm.Value, warp: llvm.Value) -> None:
+        """A warp has ended."""
+        if self.asynchronous:
+            code.b.call(warpgroup_check.ended_routine(self.module), [env, block, warp])
 
     def reconverge(self, code: StructuredBuilder, warp: llvm.Value, lanes: llvm.Value) -> None:
         """Lanes of a warp have reconverged."""

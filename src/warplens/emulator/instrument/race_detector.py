@@ -19,10 +19,11 @@ from warplens import llvm
 from warplens.emulator.codegen.emitter import LlvmEmitter
 from warplens.emulator.codegen.structured_builder import StructuredBuilder, function, i32, i64
 from warplens.emulator.codegen.vector_types import I32, PTR, vector
+from warplens.emulator.instrument.findings import NO_PARTY
 from warplens.emulator.instrument.race_state import (
-    FENCED,
     GROUPS,
     PUBLISHED_BYTES,
+    ROWS,
     V32,
     VOID,
     GlobalShadow,
@@ -46,6 +47,7 @@ from warplens.emulator.instrument.race_state import (
     warp_bytes,
 )
 from warplens.emulator.instrument.shared_access import SharedAccess
+from warplens.emulator.instrument.warpgroup_check import PRODUCT, REGISTERS
 from warplens.emulator.state.structs import BlockState, WarpState, WorkerEnv
 
 
@@ -123,6 +125,21 @@ class RaceDetector:
         return made
 
     @cached_property
+    def complete(self) -> llvm.Function:
+        """complete(env, block, warp, address): the bulk copies of the warp so far arrive at an mbarrier; whoever waits
+        there knows, the warp itself does not yet."""
+        made, code = function(self.module, "complete_at_mbarrier", VOID, [PTR, PTR, PTR, I32])
+        env, block, warp, address = made.args
+        b, row = code.b, mbarrier_row(code, address)
+        self._publish(code, block, warp, row)
+        rows = code.at(code.load(BlockState, block, "published"), ROWS["copied"])
+        place = code.at(row_at(code, rows, row), b.shl(code.load(WarpState, warp, "index"), i32(2)))
+        raise_to(code, place, own_clock(code, warp))
+        tick(code, env, warp)
+        b.ret_void()
+        return made
+
+    @cached_property
     def observe(self) -> llvm.Function:
         """observe(block, warp, addresses, lanes): lanes that waited, each at an mbarrier, acquire its clocks."""
         made, code = function(self.module, "observe_in_order", VOID, [PTR, PTR, V32, I32])
@@ -138,7 +155,7 @@ class RaceDetector:
 
     def _publish(self, code: StructuredBuilder, block: llvm.Value, warp: llvm.Value, barrier: llvm.Value) -> None:
         order, rows = code.load(WarpState, warp, "order"), code.load(BlockState, block, "published")
-        for name, first in (("clocks", 0), ("fenced", FENCED)):
+        for name, first in ROWS.items():
             known = code.b.load(code.field(WarpClocks, order, name), typ=V32, align=4)
             raise_to(code, row_at(code, code.at(rows, first), barrier), known)
         raise_to(code, known_at(code, block, barrier), code.load(WarpClocks, order, "known"))
@@ -146,7 +163,7 @@ class RaceDetector:
     def _take(self, code: StructuredBuilder, block: llvm.Value, warp: llvm.Value, barrier: llvm.Value) -> None:
         """The warp acquires the clocks published there."""
         order, rows = code.load(WarpState, warp, "order"), code.load(BlockState, block, "published")
-        for name, first in (("clocks", 0), ("fenced", FENCED)):
+        for name, first in ROWS.items():
             published = code.b.load(row_at(code, code.at(rows, first), barrier), typ=V32, align=4)
             raise_to(code, code.field(WarpClocks, order, name), published)
         known = code.b.load(known_at(code, block, barrier), typ=I32)
@@ -234,7 +251,7 @@ class RaceDetector:
                 b.call(self.join_lanes, [warp, b.load(lanes, typ=I32)])
 
         each_warp(code, env, block, of)
-        for first in (0, FENCED):
+        for first in ROWS.values():
             b.store(llvm.IRConstant(V32, None), row_at(code, code.at(rows, first), barrier), align=4)
         b.store(i32(0), known_at(code, block, barrier))
         b.ret_void()
@@ -249,12 +266,14 @@ class RaceDetector:
 
         def begin(warp: llvm.Value) -> None:
             order = code.load(WarpState, warp, "order")
-            for name in ("clocks", "fenced"):
+            for name in ROWS:
                 b.store(LlvmEmitter(b).splat(base), code.field(WarpClocks, order, name), align=4)
             own = code.field(WarpClocks, order, "clocks", code.load(WarpState, warp, "index"))
             b.store(b.add(base, i32(1)), own)
             code.store(base, WarpClocks, order, "begun")
             code.store(0, WarpClocks, order, "known")
+            for kind in (PRODUCT, REGISTERS):
+                code.store(NO_PARTY, WarpClocks, order, kind)
             for kind in GroupKind:  # what the block before has not waited for does not matter any more
                 self.commit(code, warp, kind)
                 record = groups_of(code, order, kind)

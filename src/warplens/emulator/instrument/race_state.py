@@ -45,7 +45,8 @@ V32 = vector(I32)
 MOST_WARPS = 32
 MBARRIERS, MBARRIER_ROWS = BARRIERS, 64  # the rows of mbarriers, by address, after those of the barriers
 PUBLISHED = MBARRIERS + MBARRIER_ROWS  # rows of what was published
-FENCED, KNOWN = 128 * PUBLISHED, 256 * PUBLISHED  # where the rows of WarpClocks.fenced begin, and numbers `known`
+ROWS = {"clocks": 0, "fenced": 128 * PUBLISHED, "copied": 256 * PUBLISHED}  # where those of each vector begin
+KNOWN = 384 * PUBLISHED  # and the numbers `known`
 PUBLISHED_BYTES = KNOWN + 4 * PUBLISHED
 GROUPS = 16  # of asynchronous operations whose wait times are kept
 
@@ -87,12 +88,15 @@ class WarpClocks(c.Structure):
         ("clocks", c.c_uint32 * MOST_WARPS),
         ("seen", c.c_uint32 * (32 * 32)),
         ("fenced", c.c_uint32 * MOST_WARPS),  # those of `clocks` after which a proxy fence came
+        ("copied", c.c_uint32 * MOST_WARPS),  # up to when the bulk copies of each warp have arrived, as is known here
         ("step", c.c_uint32),
         ("known", c.c_uint32),  # what was released until this reading of the launch's clock is known (global races)
         ("begun", c.c_uint32),  # the clock at which the block began
         ("issuer", c.c_int32),  # of the operation through the async proxy at hand: the lane
         ("layout", c.c_int32),  # and how it lays out shared memory (Layout)
-        ("unused", c.c_uint32 * 27),
+        ("product_at", c.c_int32),  # the last instruction of a kind that all warps of a warpgroup execute, or -1
+        ("registers_at", c.c_int32),
+        ("unused", c.c_uint32 * 25),
         ("copies", GroupClocks),
         ("bulk_copies", GroupClocks),
         ("products", GroupClocks),

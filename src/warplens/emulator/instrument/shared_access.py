@@ -37,6 +37,7 @@ from warplens.emulator.instrument.race_state import (
 )
 from warplens.emulator.state.structs import WarpState, WorkerEnv
 
+WARPS = 4  # of a warpgroup
 READS = 2 * c.sizeof(LastAccesses)  # where a warp's LastRead lies
 WRITTEN, READ = 32, 40  # bits of a finding's value: the layouts of the write and of the read, above the byte
 
@@ -87,6 +88,8 @@ class SharedAccess:
         near = b.or_(near, b.icmp_signed("==", thread, self.me))
         far = b.icmp_unsigned(">=", self._known(other), clock)
         fine = b.and_(b.select(b.icmp_signed("==", other, self.warp), near, far), b.not_(pending))
+        if self.asynchronous:
+            self._against_copy(other, fine)
         if self.how == "load" and self.ordering.proxy is not None:
             self._against_unfenced(other, fine)
         if self.how == "store":
@@ -116,6 +119,15 @@ class SharedAccess:
     def _known(self, warp: llvm.Value) -> llvm.Value:
         return self.code.load(WarpClocks, self.order, "clocks", warp)
 
+    def _against_copy(self, other: llvm.Value, ordered: llvm.Value) -> None:
+        """A bulk copy of this warp or of `other`, for which nobody has waited at its mbarrier."""
+        b = self.b
+        arrived = self.code.load(WarpClocks, self.order, "copied", other)
+        copied = b.icmp_signed("!=", self._stored("proxy"), i32(0))
+        bad = b.and_(copied, b.icmp_unsigned(">", self._stored("clock"), arrived))
+        with self.code.when(b.and_(ordered, bad), likely=False):
+            self._report(self._stored("at"), self._stored("thread"), i32(FindingKind.BULK_PENDING))
+
     def _against_unfenced(self, other: llvm.Value, ordered: llvm.Value) -> None:
         """An ordinary store of this warp or of `other` that no proxy fence has followed; not of cp.async, after which
         CUTLASS and Triton have none."""
@@ -138,7 +150,7 @@ class SharedAccess:
                 self._report(earlier[0], earlier[1], i32(FindingKind.NO_MBARRIER))
         elif self.how == "store":
             kind = FindingKind.TWO_INITS if self.mbarrier else FindingKind.MBARRIER_STORED
-            with code.when(is_mbarrier, likely=False):
+            with code.when(b.and_(is_mbarrier, b.not_(self._at_once())), likely=False):
                 self._report(first, thread, i32(kind))
         if self.how == "load" and self.ordering.proxy is not None:
             mine = code.load(WarpClocks, self.order, "layout")
@@ -148,6 +160,14 @@ class SharedAccess:
                 parts = [b.shl(b.zext(x, I64), i64(n)) for x, n in ((self.byte, 0), (layout, WRITTEN), (mine, READ))]
                 value = b.or_(b.or_(parts[0], parts[1]), parts[2])
                 self._report(first, thread, i32(FindingKind.OTHER_SWIZZLE), value)
+
+    def _at_once(self) -> llvm.Value:
+        """Whether the last store is one of this instruction by another lane."""
+        b = self.b
+        alike = b.icmp_signed("==", self._stored("at"), self.at)
+        for name, mine in (("clock", self.clock), ("step", self.step)):
+            alike = b.and_(alike, b.icmp_signed("==", self._stored(name), mine))
+        return b.and_(alike, b.icmp_signed("==", b.lshr(self._stored("thread"), i32(5)), self.warp))
 
     # What was read, or changed by atomics
 
@@ -170,21 +190,38 @@ class SharedAccess:
             self._against_reads(warp)
 
     def _against_reads(self, warp: llvm.Value) -> None:
-        """A bulk copy or product of a warp that still reads, or has been waited for where this thread does not know."""
+        """A bulk copy or product of a warp that still reads, or has been waited for where this thread does not know.
+
+        The warps of a warpgroup multiply together: a wait by one of them is one for the reads of all.
+        """
         code, b = self.code, self.b
         read = code.at(self._uses(warp), READS)
-        group, order = code.load(LastRead, read, "group"), self._order_of(warp)
-        product = b.icmp_signed("==", code.load(LastRead, read, "kind"), i32(GroupKind.PRODUCTS))
-        kinds = (groups_of(code, order, kind) for kind in (GroupKind.PRODUCTS, GroupKind.BULK_COPIES))
-        groups = b.select(product, *kinds)
+        group, kind = code.load(LastRead, read, "group"), code.load(LastRead, read, "kind")
+        with code.when(code.nonzero(group)):
+            product = b.icmp_signed("==", kind, i32(GroupKind.PRODUCTS))
+            done = [self._waited(warp, group, GroupKind.BULK_COPIES)]
+            done += [self._waited(self._of_warpgroup(warp, k), group, GroupKind.PRODUCTS) for k in range(WARPS)]
+            of_product = done[1]
+            for one in done[2:]:
+                of_product = b.or_(of_product, one)
+            with code.when(b.not_(b.select(product, of_product, done[0])), likely=False):
+                found = i32(FindingKind.READ_PENDING)
+                self._report(code.load(LastRead, read, "at"), code.load(LastRead, read, "thread"), found)
+
+    def _of_warpgroup(self, warp: llvm.Value, k: int) -> llvm.Value:
+        """The k-th warp of a warp's warpgroup, or that warp if there is none."""
+        b = self.b
+        other = b.or_(b.and_(warp, i32(-WARPS)), i32(k))
+        return b.select(b.icmp_signed("<", other, self.code.load(WorkerEnv, self.env, "warps")), other, warp)
+
+    def _waited(self, warp: llvm.Value, group: llvm.Value, kind: GroupKind) -> llvm.Value:
+        """Whether a warp has waited for a group, and this thread knows; of groups long ago nothing is remembered."""
+        code, b = self.code, self.b
+        groups = groups_of(code, self._order_of(warp), kind)
         lag = b.sub(code.load(GroupClocks, groups, "completed"), group)
         done = code.load(GroupClocks, groups, "done_clock", b.and_(group, i32(GROUPS - 1)))
-        pending, recent = b.icmp_signed("<", lag, i32(0)), b.icmp_unsigned("<", lag, i32(GROUPS))
-        unknown = b.and_(recent, b.icmp_unsigned("<", self._known(warp), done))
-        unknown = b.and_(unknown, b.icmp_signed("!=", warp, self.warp))
-        with code.when(b.and_(code.nonzero(group), b.or_(pending, unknown)), likely=False):
-            kind = i32(FindingKind.READ_PENDING)
-            self._report(code.load(LastRead, read, "at"), code.load(LastRead, read, "thread"), kind)
+        known = b.or_(b.icmp_signed(">=", lag, i32(GROUPS)), b.icmp_unsigned(">=", self._known(warp), done))
+        return b.and_(b.icmp_signed(">=", lag, i32(0)), known)
 
     def _uses(self, warp: llvm.Value) -> llvm.Value:
         step = self.code.b.mul(self.code.widened(warp), i64(self.stride))

@@ -103,6 +103,7 @@ class SplitDispatch:
         """The warp is done."""
         b, code = self.b, self.code
         total = self.add_used()
+        self.f.t.watch.end_warp(code, self.f.env, self.f.block, self.warp)
         longest = code.load(WorkerEnv, self.f.env, "longest_warp")
         with code.when(b.icmp_signed(">=", total, longest), likely=False):
             b.call(self.f.t.runtime.blocks.keep_longest, [self.f.env, self.f.block, total])

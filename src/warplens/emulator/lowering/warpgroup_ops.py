@@ -7,6 +7,7 @@ from warplens.core.program import Register
 from warplens.emulator.codegen.structured_builder import i32
 from warplens.emulator.codegen.vector_types import I32, LANES, vector
 from warplens.emulator.instrument.race_state import GroupKind, Layout, Ordering
+from warplens.emulator.instrument.warpgroup_check import PRODUCT, REGISTERS
 from warplens.emulator.lowering.control_flow import ControlFlow
 from warplens.emulator.lowering.instruction_context import InstructionContext
 from warplens.emulator.lowering.memory_ops import MemoryOps
@@ -41,6 +42,7 @@ class WarpgroupOps(MemoryOps):
             self._check_reads(form, descriptors)
         if any(isinstance(operand, Register) and operand.part == COMMIT for operand in self.at.operands):
             self.f.t.watch.commit(code, self.f.warp, GroupKind.PRODUCTS)
+            self._note(PRODUCT)
         counted = build.zext(build.extract_element(self.e.splat(scale.node), i32(0)), I32)
         here = [self.f.env, self.f.block, self.f.warp, self.f.number(self.at.index)]
         where = [*here, i32(form.columns // STRIP), accumulators, given]
@@ -86,12 +88,16 @@ class WarpgroupOps(MemoryOps):
             self.b.store(self.e.splat(word.node), self.code.at(place, LANE_BYTES * k), align=4)
         return place
 
+    def _note(self, kind: str) -> None:
+        self.f.t.watch.note_instruction(self.code, self.f.warp, kind, self.f.number(self.at.index))
+
     # Registers
 
     def give_registers(self, count: int) -> None:
         code, build = self.code, self.b
         more = build.sub(self._held(), i32(count))
         self._fault_if(build.icmp_signed("<", more, i32(0)), count)
+        self._note(REGISTERS)
         code.bump(code.field(WarpState, self.f.warp, "returned_registers"), more, I32)
         code.bump(code.field(BlockState, self.f.block, "spare_registers"), more, I32)
 
@@ -103,6 +109,7 @@ class WarpgroupOps(MemoryOps):
         enough = build.icmp_signed(">=", spare, fewer)
         there = Pred(self.e, enough)
         self.flow.waits_until(there)
+        self._note(REGISTERS)
         code.bump(code.field(WarpState, self.f.warp, "returned_registers"), build.sub(i32(0), fewer), I32)
         code.bump(code.field(BlockState, self.f.block, "spare_registers"), build.sub(i32(0), fewer), I32)
         return there

@@ -19,12 +19,15 @@ UNCOUNTED: Checks = frozenset({"uncounted"})  # of all counters only the executi
 NOTHING_MOVES: Checks = frozenset(STILL.values())
 NEEDED: Checks = RECORD | {"needed"}  # with the program slice of slicing.py
 OF_ACCESSES: Checks = NOTHING_MOVES | {"needed"}  # which concern only loads and stores
+ASYNCHRONOUS = BULK | {"SYNCS", "USETMAXREG"}
 
 
 def with_asynchronous(checks: Checks, program: Program) -> Checks:
     """The checks, and that of the program's asynchronous operations if it has any and those concern them."""
-    has = any(i.base in BULK or i.base == "SYNCS" or i.base.endswith("GMMA") for i in program.instructions)
-    return checks | {"asynchronous"} if has and checks & {"races", "barriers"} else checks
+    if not checks & {"races", "barriers"}:
+        return checks
+    has = any(i.base in ASYNCHRONOUS or i.base.endswith("GMMA") for i in program.instructions)
+    return checks | {"asynchronous"} if has else checks
 
 
 def ordered(checks: Checks) -> bool:

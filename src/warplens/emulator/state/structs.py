@@ -88,6 +88,7 @@ class Fault(c.Structure):
         ("space", c.c_int32),
         ("unused", c.c_int32),
         ("address", c.c_uint64 * 32),
+        ("tensor_map", c.c_uint64),  # address of the map that the last copy of a box was by
     ]
 
 
