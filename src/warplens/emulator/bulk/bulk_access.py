@@ -136,13 +136,11 @@ class BulkRoutines:
             site.b.call(routine, [*one.common(), address, one.mask, low, zero])
             leave_on_fault(site)
             first = site.b.extract_element(address, i32(0))
-<<<<<<< HEAD
             note_mbarrier(site.code, site.block, first, site.index, how)
-            self.watch.arrive_at_mbarrier(one, address)
-=======
-            note_mbarrier(site.code, site.block, first, site.index, MbarrierChange.COPIED)
-            self.watch.complete_at_mbarrier(one, first)
->>>>>>> wt-fence
+            if becomes is after_bytes:
+                self.watch.complete_at_mbarrier(one, first)
+            else:
+                self.watch.arrive_at_mbarrier(one, address)
 
         each_block(site, site.e.splat(barrier), blocks, change)
 

@@ -5,12 +5,8 @@ from __future__ import annotations
 from warplens.core.demangle import demangled, plain_name
 from warplens.core.launch import Launch
 from warplens.core.memory_opcodes import BULK
-<<<<<<< HEAD
 from warplens.core.program import Constant, Instruction, Label, Program
-=======
-from warplens.core.program import Constant, Instruction, Program
 from warplens.core.tensor_map import BYTES, TensorExtent
->>>>>>> wt-fence
 from warplens.emulator.access.site import SPACES
 from warplens.emulator.memory.device_memory import DeviceMemory
 from warplens.emulator.state import abi
@@ -126,19 +122,12 @@ def format_fault(
     if kind is FaultKind.BAD_JUMP:
         return KernelFault(f"jump to an address that is not code, from {where} ({thread_text})")
     if kind in OF_OBJECTS:
-<<<<<<< HEAD
         what = OF_OBJECTS[kind].format(registers=fault.bytes, held=fault.space, number=fault.bytes)
-        return KernelFault(f"{what}\n  at {where}\n  in {thread_text}")
-    address = fault.address[lane]
-    return KernelFault(f"{_access(fault, instruction, address, memory)}\n  at {where}\n  in {thread_text}")
-=======
-        what = OF_OBJECTS[kind].format(registers=fault.bytes, held=fault.space)
         others = _others(program, instruction) if kind is FaultKind.WRONG_REGISTERS else ""
         return KernelFault(f"{what}\n  at {where}\n  in {thread_text}{others}")
     what = _access(fault, instruction, fault.address[lane], memory)
     described = _tensor(fault.tensor_map, memory) if instruction.base.startswith("UTMA") else ""
     return KernelFault(f"{what}\n  at {where}\n  in {thread_text}{described}")
->>>>>>> wt-fence
 
 
 def _grid_barrier_missed(program: Program, launch: Launch) -> str:

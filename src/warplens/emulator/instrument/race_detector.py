@@ -272,8 +272,8 @@ class RaceDetector:
             b.store(b.add(base, i32(1)), own)
             code.store(base, WarpClocks, order, "begun")
             code.store(0, WarpClocks, order, "known")
-            for kind in (PRODUCT, REGISTERS):
-                code.store(NO_PARTY, WarpClocks, order, kind)
+            for field in (PRODUCT, REGISTERS):
+                code.store(NO_PARTY, WarpClocks, order, field)
             for kind in GroupKind:  # what the block before has not waited for does not matter any more
                 self.commit(code, warp, kind)
                 record = groups_of(code, order, kind)
