@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import platform
-from importlib.metadata import PackageNotFoundError, version
+import sys
 
 import click
 
@@ -28,13 +27,15 @@ def show_version(context: click.Context, _: click.Parameter, asked: bool) -> Non
 
 def versions() -> dict[str, str]:
     """warplens first, on a line of its own for programs that read it."""
-    found = {"warplens": __version__, "Python": platform.python_version()}
+    found = {"warplens": __version__, "Python": sys.version.split()[0]}
     found |= {name: _installed(package) for name, package in PACKAGES.items()}
     found["LLVM"] = _llvm()
     return found
 
 
 def _installed(package: str) -> str:
+    from importlib.metadata import PackageNotFoundError, version  # a third of the time of `warplens --help`
+
     try:
         return version(package)
     except PackageNotFoundError:
