@@ -1,4 +1,4 @@
-"""Suggestions for programs that others wrote: `programs.py SOURCES OUT [NAME ...]`.
+"""Suggestions for programs that others wrote: `programs.py SOURCES OUT [NAME ...]`, `programs.py --table OUT`.
 
 SOURCES has their repositories, as benchmarks/programs/README.md says.  OUT gets a JSON document a program, once; then
 programs.csv, with a row for each kernel that was searched, is made of all documents there.  No source leaves SOURCES.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import json
+import resource
 import shlex
 import subprocess
 import sys
@@ -75,18 +76,44 @@ def rows(name: str, document: dict[str, Any]) -> Iterator[dict[str, Any]]:
         }  # fmt: skip
 
 
+def table(documents: dict[str, dict[str, Any]]) -> None:
+    """A line a kernel: what is offered, and what came of the program's own check with it."""
+    print("| Program | Kernel | Launches | Predicted µs | Tried | Offered | Less time | Own check |")
+    print("|---|---|--:|--:|--:|---|--:|---|")
+    for name, document in documents.items():
+        program = document.get("program")
+        checked = program["output"].removeprefix("the changed program ") if program else ""
+        for row in rows(name, document):
+            if not program:
+                print(f"| {name} | | | | | {row['note']} | | |")
+                continue
+            before, after = float(row["time_us"]), float(row["changed_us"] or 0)
+            gain = f"{1 - after / before:.0%}" if after else ""
+            offered = row["changes"] or (f"not searched: {row['note']}" if row["note"] else "")
+            print(
+                f"| {name} | `{row['kernel']}` | {row['launches']:,} | {before:,.1f} | {row['tried']} | {offered} | "
+                f"{gain} | {checked if after else ''} |"
+            )
+
+
 def main() -> None:
     if len(sys.argv) < 3:
         sys.exit(__doc__)
+    if sys.argv[1] == "--table":
+        table(_documents(Path(sys.argv[2])))
+        return
     sources, out, wanted = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve(), listed()
     out.mkdir(parents=True, exist_ok=True)
     chosen = sys.argv[3:] or list(wanted)
     for program in sorted(programs(chosen), key=lambda program: list(wanted).index(program.name)):
-        file, began = out / f"{program.name}.json", time.monotonic()
+        file, began, used = out / f"{program.name}.json", time.monotonic(), _processor_seconds()
         if not file.exists():
-            file.write_text(json.dumps(suggested(program, wanted[program.name], sources)), encoding="utf-8")
-            print(f"{program.name}: {time.monotonic() - began:.0f} s", flush=True)
-    documents = {file.stem: json.loads(file.read_text(encoding="utf-8")) for file in sorted(out.glob("*.json"))}
+            document = suggested(program, wanted[program.name], sources)
+            document["seconds"] = round(_processor_seconds() - used, 1)
+            file.write_text(json.dumps(document), encoding="utf-8")
+            passed = time.monotonic() - began
+            print(f"{program.name}: {passed:.0f} s, {document['seconds']:.0f} s of processor", flush=True)
+    documents = _documents(out)
     with (out / "programs.csv").open("w", newline="", encoding="utf-8") as written:
         writer = csv.DictWriter(written, COLUMNS, lineterminator="\n")
         writer.writeheader()
@@ -95,6 +122,16 @@ def main() -> None:
     outcomes = Counter(outcome for document in documents.values() for outcome in reasons(document))
     for reason, count in outcomes.most_common():
         print(f"{count:5} {reason}")
+
+
+def _documents(out: Path) -> dict[str, dict[str, Any]]:
+    return {file.stem: json.loads(file.read_text(encoding="utf-8")) for file in sorted(out.glob("*.json"))}
+
+
+def _processor_seconds() -> float:
+    """Of the programs that have ended, and what they started."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def reasons(document: dict[str, Any]) -> Iterator[str]:
