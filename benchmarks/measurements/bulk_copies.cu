@@ -192,3 +192,28 @@ extern "C" __global__ void __launch_bounds__(384) beside(const __grid_constant__
     for (int i = 0; i < 128; ++i) sink[threadIdx.x * 128 + i] = d[i];
   }
 }
+
+// How many products a warp may have issued before it waits for the tensor pipe: cycles until N of them are issued, and
+// until they are done, of the first warpgroup.
+template <int N> DEVICE void issued(float *sink, long long *cycles) {
+  bf16 *tile = (bf16 *)memory;
+  float d[64], sum = 0;
+  for (int i = 0; i < 64; ++i) d[i] = 0;
+  __syncthreads();
+  long long start = now();
+  wgmma_fence();
+#pragma unroll
+  for (int i = 0; i < N; ++i) wgmma(d, descriptor(tile), descriptor(tile + 64 * 64), 1);
+  wgmma_commit();
+  long long after = now();
+  wgmma_wait<0>();
+  long long over = now();
+  for (int i = 0; i < 64; ++i) sum += d[i];
+  sink[threadIdx.x] = sum;
+  if (threadIdx.x == 0) cycles[0] = after - start, cycles[1] = over - start;
+}
+extern "C" __global__ void issue1(float *sink, long long *cycles) { issued<1>(sink, cycles); }
+extern "C" __global__ void issue2(float *sink, long long *cycles) { issued<2>(sink, cycles); }
+extern "C" __global__ void issue4(float *sink, long long *cycles) { issued<4>(sink, cycles); }
+extern "C" __global__ void issue8(float *sink, long long *cycles) { issued<8>(sink, cycles); }
+extern "C" __global__ void issue16(float *sink, long long *cycles) { issued<16>(sink, cycles); }

@@ -100,6 +100,16 @@ def shared(gpu: Kernels) -> Iterator[Row]:
                 yield "shared", "l2", SMS, size, ahead, 256, sharers, *gpu.slowest(SMS, found)
 
 
+def issues(gpu: Kernels) -> Iterator[Row]:
+    """Cycles until so many products of 64x128x16 are issued (median_cycles), and until they are done (most_cycles), of
+    one to three warpgroups (in the column `in_flight`)."""
+    for groups in (1, 2, 3):
+        for number in (1, 2, 4, 8, 16):
+            for _ in range(2):
+                found = gpu.start(f"issue{number}", 1, 128 * groups, gpu.sink)
+            yield "issue", "", 1, 0, groups, number, 1, found[0], found[1]
+
+
 def multicasts(gpu: Kernels) -> Iterator[Row]:
     for blocks in (2, 4):
         for size in (8192, 16384, 32768):
@@ -147,7 +157,7 @@ def main(out: str) -> None:
     gpu = Kernels()
     with open(out, "w", encoding="utf-8") as file:
         print("what,where,blocks,bytes,in_flight,number,cluster,median_cycles,most_cycles", file=file)
-        for part in (others, copies, shared, multicasts, stores):
+        for part in (others, issues, copies, shared, multicasts, stores):
             for row in part(gpu):
                 print(*row, sep=",", file=file, flush=True)
 
