@@ -21,6 +21,10 @@ ASYNCHRONOUS = frozenset(
     }
 )
 SWIZZLES = {1: "no swizzle", 2: "a 32-byte swizzle", 3: "a 64-byte swizzle", 4: "a 128-byte swizzle"}
+WAITS = {
+    "a wgmma": "wgmma.wait_group", "a tcgen05.mma": "wait for its tcgen05.commit",
+    "a bulk copy": "cp.async.bulk.wait_group",
+}  # fmt: skip
 SHARED_BYTE = 0xFFFF_FFFF
 MBARRIER_ACTIONS = {"EXCH": "initialization", "PHASECHK": "wait", "ARRIVE": "arrival"}
 
@@ -50,7 +54,7 @@ def format_asynchronous(entry: FindingRecord, parties: tuple[Party, ...]) -> tup
         what = f"{_reader(parties[1])} reads {byte} of shared memory after an ordinary write"
         return "races", "error", f"{what} with no fence.proxy.async between: it may read what was there before"
     if kind is FindingKind.READ_PENDING:
-        wait = "wgmma.wait_group" if parties[0].at.base.endswith("GMMA") else "cp.async.bulk.wait_group"
+        wait = WAITS[_reader(parties[0])]
         what = f"{parties[1].act} of {byte} of shared memory that {_reader(parties[0])} may still read"
         return "races", "error", f"{what}: no {wait}, with a barrier after it, comes before"
     if kind is FindingKind.BULK_PENDING:
@@ -80,4 +84,5 @@ def format_asynchronous(entry: FindingRecord, parties: tuple[Party, ...]) -> tup
 
 
 def _reader(party: Party) -> str:
-    return "a wgmma" if party.at.base.endswith("GMMA") else "a bulk copy"
+    base = party.at.base
+    return "a wgmma" if base.endswith("GMMA") else "a tcgen05.mma" if base.startswith("UTC") else "a bulk copy"

@@ -22,6 +22,7 @@ class GroupKind(IntEnum):
     COPIES = 0  # cp.async
     BULK_COPIES = 1
     PRODUCTS = 2  # of a warpgroup
+    TENSOR_PRODUCTS = 3  # into tensor memory
 
 
 class Ordering(NamedTuple):
@@ -100,6 +101,7 @@ class WarpClocks(c.Structure):
         ("copies", GroupClocks),
         ("bulk_copies", GroupClocks),
         ("products", GroupClocks),
+        ("tensor_products", GroupClocks),
     ]
 
 

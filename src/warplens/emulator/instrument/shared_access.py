@@ -8,6 +8,7 @@ that mbarrier.init has written.
 from __future__ import annotations
 
 import ctypes as c
+from functools import reduce
 
 from warplens import llvm
 from warplens.emulator.codegen.emitter import LlvmEmitter
@@ -198,13 +199,14 @@ class SharedAccess:
         read = code.at(self._uses(warp), READS)
         group, kind = code.load(LastRead, read, "group"), code.load(LastRead, read, "kind")
         with code.when(code.nonzero(group)):
-            product = b.icmp_signed("==", kind, i32(GroupKind.PRODUCTS))
-            done = [self._waited(warp, group, GroupKind.BULK_COPIES)]
-            done += [self._waited(self._of_warpgroup(warp, k), group, GroupKind.PRODUCTS) for k in range(WARPS)]
-            of_product = done[1]
-            for one in done[2:]:
-                of_product = b.or_(of_product, one)
-            with code.when(b.not_(b.select(product, of_product, done[0])), likely=False):
+            warps = [self._of_warpgroup(warp, k) for k in range(WARPS)]
+            done = {one: self._waited(warp, group, one) for one in (GroupKind.BULK_COPIES, GroupKind.TENSOR_PRODUCTS)}
+            of_group = (self._waited(one, group, GroupKind.PRODUCTS) for one in warps)
+            done[GroupKind.PRODUCTS] = reduce(b.or_, of_group)
+            waited = done.pop(GroupKind.BULK_COPIES)
+            for one, value in done.items():
+                waited = b.select(b.icmp_signed("==", kind, i32(one)), value, waited)
+            with code.when(b.not_(waited), likely=False):
                 found = i32(FindingKind.READ_PENDING)
                 self._report(code.load(LastRead, read, "at"), code.load(LastRead, read, "thread"), found)
 

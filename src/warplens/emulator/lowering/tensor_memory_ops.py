@@ -13,6 +13,7 @@ from warplens.emulator.access.trap import record_fault
 from warplens.emulator.bulk.bulk_access import BulkRoutines, arrival_routine
 from warplens.emulator.codegen.structured_builder import i32, i64
 from warplens.emulator.codegen.vector_types import I32, I64, LANES, vector
+from warplens.emulator.instrument.race_state import GroupKind, Layout, Ordering
 from warplens.emulator.lowering.memory_ops import MemoryOps
 from warplens.emulator.state.structs import CLUSTER_BLOCKS, BlockState, ClusterState, FaultKind, WarpState, WorkerEnv
 from warplens.emulator.tensor_memory import product_shape, tensor_cells, tensor_copies, tensor_multiply
@@ -113,7 +114,7 @@ class TensorMemoryOps(MemoryOps):
         build = self.b
         number = FAMILIES.index(form.family), isinstance(a, Address), form.blocks, LAYOUTS[form.layout], form.halvings
         with self.code.when(self.code.nonzero(self.c.active_mask)):
-            if self.f.t.watch.init or self.f.t.watch.races:
+            if self.f.t.watch.init or self.f.t.watch.ordered:
                 self._check_reads(form, a, b, self.c.first(given.words[0]).node)
             left = self._place(a) if isinstance(a, Address) else self._wide(a.words)
             word, metadata, scales_a, scales_b, *lanes = given.words
@@ -157,9 +158,11 @@ class TensorMemoryOps(MemoryOps):
         chunks = build.lshr(build.mul(steps, build.mul(size, i32(8))), i32(4))
         with code.when(build.and_(known, build.not_(transposed))):
             matrix = MatrixDescriptor(code, low, high, False)
+            self._read_through(matrix)
             code.each(build.lshr(rows, i32(3)), lambda group: self._check_group(matrix, group, chunks, 4))
         with code.when(build.and_(known, transposed)):
             turned = MatrixDescriptor(code, low, high, True)
+            self._read_through(turned)
             groups = build.lshr(build.mul(rows, size), i32(4))
             code.each(groups, lambda group: self._check_group(turned, group, steps, 8))
 
@@ -171,7 +174,13 @@ class TensorMemoryOps(MemoryOps):
                 for lane, row in enumerate(matrix.rows(group, chunk)):
                     addresses = self.b.insert_element(addresses, row, i32(lane))
                 site = self._site(i32((1 << ROWS) - 1))
-                self.f.t.watch.access(site, "shared", addresses, ROW_BYTES, "load")
+                ordering = Ordering(proxy=GroupKind.TENSOR_PRODUCTS)
+                self.f.t.watch.access(site, "shared", addresses, ROW_BYTES, "load", ordering=ordering)
+
+    def _read_through(self, matrix: MatrixDescriptor) -> None:
+        """The reads that follow are by this descriptor."""
+        layout = self.b.add(matrix.swizzle, i32(Layout.PLAIN))
+        self.f.t.watch.issue(self.code, self.f.warp, lane=self.c.first_lane(), layout=layout)
 
     def copy_to_tensor(self, form: TensorMemoryCopy, to: Address, source: Data) -> None:
         if not self.f.t.watch.moves("shared"):
@@ -235,6 +244,8 @@ class TensorMemoryOps(MemoryOps):
         bulk = BulkRoutines(self.f.t.routines, self.f.t.watch)
         routine, site = arrival_routine(bulk, blocks is not None), self._site()
         with self.code.when(self.code.nonzero(self.c.active_mask)):
+            self.f.t.watch.commit(self.code, self.f.warp, GroupKind.TENSOR_PRODUCTS)
+            self.f.t.watch.wait_for(self.code, self.f.warp, GroupKind.TENSOR_PRODUCTS, 0)  # so who waits there knows
             words = [self.c.first(self._narrow_address(at)).node, self.c.first(blocks).node if blocks else i32(0)]
             state = [self.f.env, self.f.block, self.f.warp, self.f.number(self.at.index), site.counters]
             self.b.call(routine, [*state, *words])
