@@ -7,7 +7,7 @@ import runpy
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, redirect_stdout
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, redirect_stdout
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from warplens.commands.saved_launches import means, vars_of
 from warplens.commands.target import Flags
 from warplens.core.run_options import USUAL, RunOptions
 from warplens.errors import UsageError, WarplensError
+from warplens.frontend.inductor_output import IMPORT, inductor_on_host
 from warplens.frontend.launch_options import LaunchOptions
 from warplens.frontend.tile_kernel import TileLauncher, active_tile, cuda_tile_installed
 from warplens.frontend.triton_driver import TritonDriver, active, triton_installed
@@ -62,7 +63,7 @@ def python_launches(file: str, flags: Flags, host: RunOptions, check: Sequence[s
         raise UsageError(f"no such file: {file}")
     machine, machine_from = choose(flags.gpu, os.environ)
     options = LaunchOptions(check, host.sample, host.budget, host.threads)
-    with _launches(machine, options) as runs, _as_script(file):
+    with _launches(machine, options) as runs, _inductor(file), _as_script(file):
         runpy.run_path(file, run_name="__main__")
     words = (flags.kernel,) if isinstance(flags.kernel, str) else flags.kernel or ()
     distinct = {
@@ -94,6 +95,11 @@ def _launches(machine: Machine, options: LaunchOptions) -> Iterator[list[Run]]:
                 'neither Triton nor cuda.tile is installed: pip install "warplens[triton]" or "warplens[cuda-tile]"'
             )
         yield runs
+
+
+def _inductor(file: str) -> AbstractContextManager[None]:
+    """What a file needs that PyTorch's inductor wrote."""
+    return inductor_on_host() if IMPORT in Path(file).read_text(encoding="utf-8") else nullcontext()
 
 
 def _launchable(run: Run) -> LaunchableKernel:
