@@ -11,12 +11,12 @@ import warplens as wl
 from warplens import api
 
 FUNCTIONS = (
-    "compile", "load", "triton", "triton_launches", "pitched", "empty_pitched", "tensor_map", "advise", "compare",
-    "report",
+    "compile", "load", "triton", "triton_launches", "cuda_tile", "cuda_tile_launches", "pitched", "empty_pitched",
+    "tensor_map", "advise", "compare", "report",
 )  # fmt: skip
 CLASSES = (
-    "Module", "LaunchableKernel", "TritonKernel", "Run", "RunComparison", "Sweep", "Prediction", "Advice", "Metrics",
-    "Metric", "Pitched", "MappedArray",
+    "Module", "LaunchableKernel", "TritonKernel", "CudaTileKernel", "Run", "RunComparison", "Sweep", "Prediction",
+    "Advice", "Metrics", "Metric", "Pitched", "MappedArray",
 )  # fmt: skip
 
 

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         UsageError,
         WarplensError,
     )
+    from warplens.frontend.tile_kernel import CudaTileKernel, cuda_tile, cuda_tile_launches
     from warplens.frontend.triton_kernel import TritonKernel, triton, triton_launches
     from warplens.kernel import LaunchableKernel
     from warplens.launchspec.mapped_array import MappedArray
@@ -54,6 +55,7 @@ _HOMES = {
     "advice.advise": ("Advice", "advise"),
     "advice.run_comparison": ("RunComparison", "compare"),
     "api": ("Module", "compile", "empty_pitched", "load", "pitched", "report", "tensor_map"),
+    "frontend.tile_kernel": ("CudaTileKernel", "cuda_tile", "cuda_tile_launches"),
     "frontend.triton_kernel": ("TritonKernel", "triton", "triton_launches"),
     "kernel": ("LaunchableKernel",),
     "errors": (
@@ -73,6 +75,7 @@ __all__ = [
     "Advice",
     "CompileError",
     "CubinError",
+    "CudaTileKernel",
     "HardwareError",
     "KernelFault",
     "LaunchableKernel",
@@ -94,6 +97,8 @@ __all__ = [
     "advise",
     "compare",
     "compile",
+    "cuda_tile",
+    "cuda_tile_launches",
     "empty_pitched",
     "load",
     "pitched",

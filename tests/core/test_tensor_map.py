@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from warplens.core.tensor_map import Im2col, Interleave, Swizzle, TensorMap, TensorType
+from warplens.core.tensor_map import Im2col, Interleave, Swizzle, TensorMap, TensorType, decode
 from warplens.errors import UsageError
 
 MEASURED = Path(__file__).parents[2] / "measurements" / "h200" / "tensor_maps.csv"
@@ -47,6 +47,13 @@ def test_every_measured_map() -> None:
     for row in rows:
         want = bytes.fromhex(row["map"].ljust(256, "0")) if row["map"] else b""
         assert encoded(row) == want, row
+        if want and not row["channels"]:
+            assert decode(want).encode() == want, row
+
+
+def test_bytes_that_are_no_map_of_tiles_are_refused() -> None:
+    with pytest.raises(UsageError, match="0x1 stands for no map of tiles"):
+        decode(bytes(8) + b"\1" + bytes(119))
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 from warplens.errors import UsageError
-from warplens.frontend.triton_arguments import ALIGNED, HostTensor, im2col_map, tiled_map, wrapped
-from warplens.frontend.triton_driver import LaunchOptions, TritonDriver
+from warplens.frontend.host_tensor import ALIGNED, HostTensor
+from warplens.frontend.launch_options import LaunchOptions
+from warplens.frontend.triton_arguments import im2col_map, tiled_map, wrapped
+from warplens.frontend.triton_driver import TritonDriver
 from warplens.machine import machine
 
 ROOT = Path(__file__).parent.parent
@@ -108,7 +110,7 @@ def test_what_the_tensor_map_unit_refuses_is_an_error() -> None:
 
 
 def test_a_tensor_on_a_gpu_is_refused() -> None:
-    from warplens.frontend.triton_arguments import device_view
+    from warplens.frontend.host_tensor import device_view
 
     with pytest.raises(UsageError, match=r"a tensor on cuda:0: .*\.cpu\(\)"):
         device_view(SimpleNamespace(untyped_storage=None, device="cuda:0"))

@@ -215,6 +215,12 @@ def test_products_in_tensor_memory(text, follows):
     assert known == (Register("UR", 6), Register("UR", 8), at, at, follows, Register("UP", 0))
 
 
+@pytest.mark.parametrize("policy", ["desc[UR8]", "desc[URZ]"])
+def test_how_caches_treat_a_copy_is_no_operand(policy):
+    operands = parse_operands("UTMALDG.2D", f"[UR12],[UR10],{policy}", 0, 0, {})
+    assert operands == (Address(None, Register("UR", 12), 0), Address(None, Register("UR", 10), 0))
+
+
 def test_a_set_of_scoreboards_is_one_operand():
     operands = parse_operands("DEPBAR.LE", "SB1,0x0,{3,2}", 0, 0, {})
     assert operands == (Register("SB", 1), Immediate(0), Special("{3,2}"))

@@ -1,4 +1,4 @@
-"""Python launches: those that a Python file makes of Triton's kernels, for explain."""
+"""Python launches: those that a Python file makes of kernels of Triton and cuda.tile, for explain."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import runpy
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, redirect_stdout
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, redirect_stdout
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,7 +15,10 @@ from warplens.commands.saved_launches import means, vars_of
 from warplens.commands.target import Flags
 from warplens.core.run_options import USUAL, RunOptions
 from warplens.errors import UsageError, WarplensError
-from warplens.frontend.triton_driver import LaunchOptions, TritonDriver, active
+from warplens.frontend.inductor_output import IMPORT, inductor_on_host
+from warplens.frontend.launch_options import LaunchOptions
+from warplens.frontend.tile_kernel import TileLauncher, active_tile, cuda_tile_installed
+from warplens.frontend.triton_driver import TritonDriver, active, triton_installed
 from warplens.kernel import LaunchableKernel, Progress
 from warplens.machine import Machine, choose
 from warplens.run import Run
@@ -48,7 +51,7 @@ class PythonLaunch:
 
 
 def python_launches(file: str, flags: Flags, host: RunOptions, check: Sequence[str]) -> list[list[PythonLaunch]]:
-    """Runs the file, whose launches by Triton are executed here; of launches of one kernel and shape the last.
+    """Runs the file; its launches by Triton and cuda.tile, of those of one kernel and shape the last.
 
     UsageError if it launches nothing, or raises something.
     """
@@ -60,21 +63,43 @@ def python_launches(file: str, flags: Flags, host: RunOptions, check: Sequence[s
         raise UsageError(f"no such file: {file}")
     machine, machine_from = choose(flags.gpu, os.environ)
     options = LaunchOptions(check, host.sample, host.budget, host.threads)
-    with active(TritonDriver(machine, options)) as driver, _as_script(file):
+    with _launches(machine, options) as runs, _inductor(file), _as_script(file):
         runpy.run_path(file, run_name="__main__")
     words = (flags.kernel,) if isinstance(flags.kernel, str) else flags.kernel or ()
     distinct = {
         (run.title, run.launch, run.kernel.kernel.code): replace(run, machine_from=machine_from)
-        for run in driver.runs
+        for run in runs
         if not words or any(means(word, run.title) for word in words)
     }
     if not distinct:
-        there = ", ".join(dict.fromkeys(run.title for run in driver.runs))
+        there = ", ".join(dict.fromkeys(run.title for run in runs))
         raise UsageError(
             f"{file} launches no kernel {' or '.join(words)}; there are: {there}" if there else
-            f"{file} launches no kernel of Triton; `warplens run -- python {file}` runs a program that uses CUDA"
+            f"{file} launches no kernel of Triton or cuda.tile; "
+            f"`warplens run -- python {file}` runs a program that uses CUDA"
         )  # fmt: skip
     return [[PythonLaunch(run, _launchable(run))] for run in distinct.values()]
+
+
+@contextmanager
+def _launches(machine: Machine, options: LaunchOptions) -> Iterator[list[Run]]:
+    """Each launch of Triton and cuda.tile is executed and appended, in order.  UsageError if neither is installed."""
+    runs: list[Run] = []
+    with ExitStack() as stack:
+        if cuda_tile_installed():
+            stack.enter_context(active_tile(TileLauncher(machine, options, runs)))
+        if triton_installed():
+            stack.enter_context(active(TritonDriver(machine, options, runs)))
+        elif not cuda_tile_installed():
+            raise UsageError(
+                'neither Triton nor cuda.tile is installed: pip install "warplens[triton]" or "warplens[cuda-tile]"'
+            )
+        yield runs
+
+
+def _inductor(file: str) -> AbstractContextManager[None]:
+    """What a file needs that PyTorch's inductor wrote."""
+    return inductor_on_host() if IMPORT in Path(file).read_text(encoding="utf-8") else nullcontext()
 
 
 def _launchable(run: Run) -> LaunchableKernel:

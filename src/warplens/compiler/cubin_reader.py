@@ -196,6 +196,7 @@ class _CubinReader:
             barriers=own.barriers if own.barriers is not None else flags >> 20 & 0x7F,
             max_threads=own.max_threads,
             cluster=own.cluster,
+            block=own.block,
             code=self._joined(linked),
             functions=self._functions(linked),
             constants={bank: content for bank, content in constants.items() if content},

@@ -20,6 +20,7 @@ class Attribute(IntEnum):
     MAX_THREADS = 0x05
     PARAM_CBANK = 0x0A
     EXTERNS = 0x0F
+    REQNTID = 0x10
     FRAME_SIZE = 0x11
     MIN_STACK_SIZE = 0x12
     KPARAM_INFO = 0x17
@@ -53,6 +54,7 @@ class KernelAttributes:
     cluster: tuple[int, int, int]
     branch_targets: Mapping[int, tuple[int, ...]]
     externs: tuple[int, ...] = ()  # numbers of symbols
+    block: tuple[int, int, int] | None = None
 
 
 def records(section: bytes) -> Iterator[tuple[int, bytes]]:
@@ -90,6 +92,7 @@ def kernel_attributes(section: bytes) -> KernelAttributes:
     cluster: tuple[int, int, int] = (1, 1, 1)
     branch_targets: dict[int, tuple[int, ...]] = {}
     externs: tuple[int, ...] = ()
+    block: tuple[int, int, int] | None = None
     for attribute, value in records(section):
         if attribute == Attribute.KPARAM_INFO:
             # the upper 14 bits of the last word are the size, the rest describes banks long gone
@@ -104,6 +107,9 @@ def kernel_attributes(section: bytes) -> KernelAttributes:
         elif attribute == Attribute.MAX_THREADS:
             x, y, z = struct.unpack("<III", value)
             max_threads = x * y * z
+        elif attribute == Attribute.REQNTID:
+            x, y, z = struct.unpack("<III", value)
+            block = x, y, z
         elif attribute == Attribute.CLUSTER:
             x, y, z = struct.unpack("<III", value)
             cluster = x, y, z
@@ -114,7 +120,7 @@ def kernel_attributes(section: bytes) -> KernelAttributes:
         elif attribute == Attribute.INDIRECT_BRANCH_TARGETS:
             branch_targets.update(_branch_targets(value))
     parameters.sort(key=lambda parameter: parameter.ordinal)
-    return KernelAttributes(tuple(parameters), base, max_threads, barriers, cluster, branch_targets, externs)
+    return KernelAttributes(tuple(parameters), base, max_threads, barriers, cluster, branch_targets, externs, block)
 
 
 def _branch_targets(value: bytes) -> Iterator[tuple[int, tuple[int, ...]]]:

@@ -69,6 +69,7 @@ class Kernel:
     symbol          its number in the cubin's symbol table; 0 where that is not known
     linked          offset in `code` of functions that were compiled by themselves (nvcc -rdc=true), in order
     data_addresses  offset of an instruction whose number is half of a variable's address -> where bank 4 has it
+    block           size of the blocks that the kernel demands (.reqntid), or None
     relocated       whether the linker or loader fills in parts of its code; not known of hand-made ones
     """
 
@@ -93,6 +94,7 @@ class Kernel:
     linked: Mapping[str, int] = field(default_factory=dict)
     data_addresses: Mapping[int, int] = field(default_factory=dict)
     relocated: bool = True
+    block: tuple[int, int, int] | None = None
 
     def __repr__(self) -> str:
         return f"<Kernel {self.name} for {self.arch}: {len(self.code) // 16} instructions, {self.registers} registers>"

@@ -232,6 +232,23 @@ class TensorExtent:
         return sum((n - 1) * step for n, step in zip(self.sizes, steps, strict=True)) + self.element_bytes
 
 
+def decode(data: bytes) -> TensorMap:
+    """The tensor map of tiles that these bytes are, of which the last 64 describe nothing.  UsageError for others."""
+    words = struct.unpack_from(f"<{WORDS // 2}I", data)
+    flags, rank = words[2], (words[2] >> 4 & 7) + 1
+    code = flags >> 7 & 15 | (flags >> 16 & 1) << 9
+    if flags & 1 or rank > len(words[8:13]) or code not in CODES or flags >> 11 & 3 == 3:
+        raise UsageError(f"tensor map: {words[2]:#x} stands for no map of tiles")
+    strides = ((words[3 + d] | (words[7] >> 4 * d & 15) << 32) << 4 for d in range(rank - 1))
+    sides = words[13] >> 24, *(words[14] >> 8 * d & 0xFF for d in range(4))
+    return TensorMap(
+        words[0] | words[1] << 32, TensorType(CODES.index(code)), tuple(size + 1 for size in words[8 : 8 + rank]),
+        tuple(strides), tuple(side + 1 for side in sides[:rank]),
+        tuple((words[13] >> 3 * d & 7) + 1 for d in range(rank)), Interleave(flags >> 11 & 3),
+        Swizzle(flags >> 13 & 3), bool(flags >> 15 & 1), flags >> 17 & 3,
+    )  # fmt: skip
+
+
 def corner_bits(rank: int) -> int:
     """Bits of a coordinate of a corner, and of an offset of an im2col load."""
     return {3: 16, 4: 8, 5: 5}[rank]

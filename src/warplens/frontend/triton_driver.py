@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from importlib.util import find_spec
 from threading import RLock
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from warplens.api import Module
 from warplens.compiler import read_cubin
-from warplens.core.cubin import Cubin, chip_number
+from warplens.core.cubin import chip_number
 from warplens.errors import UsageError
+from warplens.frontend.launch_options import USUAL, LaunchOptions
+from warplens.frontend.python_kernel import load_kernel, short_path
 from warplens.frontend.triton_arguments import converted, flattened, im2col_map, tiled_map
 from warplens.kernel import LaunchableKernel
 from warplens.machine import Machine
@@ -35,26 +36,12 @@ def source_file(function: Any) -> str:
     return str(named or function.fn.__code__.co_filename)
 
 
-@dataclass(frozen=True)
-class LaunchOptions:
-    """Launch options: those of LaunchableKernel.launch() that Triton has no word for."""
-
-    check: Sequence[str] = ()
-    sample: int | None = None
-    budget: int | None = None
-    threads: int | None = None
-
-    @property
-    def given(self) -> dict[str, Any]:
-        return {"check": self.check, "sample": self.sample, "budget": self.budget, "threads": self.threads}
-
-
 @dataclass
 class TritonDriver:
     """The driver of one GPU as Triton calls it (triton.backends.driver.DriverBase); `runs` are the launches so far."""
 
     machine: Machine
-    options: LaunchOptions = LaunchOptions()
+    options: LaunchOptions = USUAL
     runs: list[Run] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -99,7 +86,7 @@ class TritonDriver:
         """What Triton calls to launch a compiled kernel, which it loads next."""
         self._file = source_file(getattr(source, "fn", None))
         self._version = getattr(metadata, "triton_version", "")
-        return TritonLauncher(self, tuple(source.signature.items()), metadata, _short(self._file))
+        return TritonLauncher(self, tuple(source.signature.items()), metadata, short_path(self._file))
 
     def _properties(self, device: object) -> Mapping[str, int]:
         limits = self.machine.limits
@@ -111,7 +98,7 @@ class TritonDriver:
 
     def _load(self, name: str, code: bytes, shared: int, device: object) -> tuple[Any, LaunchableKernel, int, int, int]:
         """Module, function, registers, spilled registers and threads that a block can have."""
-        kernel = load_kernel(code, name, self._file, self._version)
+        kernel = load_kernel(read_cubin(code), name, self._file, ("Triton", self._version))
         return kernel, kernel, kernel.registers, kernel.local_bytes // 4, self.machine.limits.threads_per_block
 
     def _benchmark(self, call: Callable[[], object], quantiles: Sequence[float] | None = None, **_: Any) -> Any:
@@ -157,25 +144,6 @@ def _scratch(metadata: Any, name: str, blocks: int) -> Any:
     return np.zeros(size * blocks, np.uint8) if size else None
 
 
-def _short(file: str) -> str:
-    """A path as a user in this directory would write it."""
-    path = Path(file)
-    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else file
-
-
-def load_kernel(code: bytes, name: str, file: str, version: str) -> LaunchableKernel:
-    """The kernel of a cubin that Triton has made, with the Python that its line table names; `file` has the kernel."""
-    cubin = read_cubin(code)
-    return Module(replace(cubin, sources=_python(cubin, Path(file)), made_by=("Triton", version)), {})[name]
-
-
-def _python(cubin: Cubin, file: Path) -> dict[str, str]:
-    """Text of each source.  Triton's cache knows code by its text: it may have been compiled at another place."""
-    named = sorted({line.file for kernel in cubin.kernels.values() for line in kernel.lines if line})
-    paths = {name: file if Path(name).name == file.name else Path(name) for name in named if name.endswith(".py")}
-    return {name: path.read_text(encoding="utf-8") for name, path in paths.items() if path.is_file()}
-
-
 _ACTIVE = RLock()
 _DRIVERS: list[TritonDriver] = []  # those that are active, the innermost last
 
@@ -208,3 +176,7 @@ def triton_module() -> Any:
     except ImportError as error:
         raise UsageError(f'Triton is not installed ({error}): pip install "warplens[triton]"') from None
     return triton
+
+
+def triton_installed() -> bool:
+    return find_spec("triton") is not None

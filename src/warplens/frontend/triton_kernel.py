@@ -9,17 +9,12 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
+from warplens.compiler import read_cubin
 from warplens.errors import UsageError
+from warplens.frontend.launch_options import LaunchOptions
+from warplens.frontend.python_kernel import load_kernel
 from warplens.frontend.triton_arguments import wrapped
-from warplens.frontend.triton_driver import (
-    LaunchOptions,
-    TritonDriver,
-    active,
-    current,
-    load_kernel,
-    source_file,
-    triton_module,
-)
+from warplens.frontend.triton_driver import TritonDriver, active, current, source_file, triton_module
 from warplens.kernel import LaunchableKernel
 from warplens.machine import choose
 from warplens.run import Run
@@ -128,7 +123,9 @@ class TritonKernel:
         target = self._driver.get_current_target()
         with active(self._driver):
             made = module.compile(source, target=target, options=options)
-        return load_kernel(made.asm["cubin"], made.metadata.name, source_file(function), module.__version__)
+        return load_kernel(
+            read_cubin(made.asm["cubin"]), made.metadata.name, source_file(function), ("Triton", module.__version__)
+        )
 
 
 def _source(module: Any, function: Any, signature: str) -> Any:

@@ -38,7 +38,7 @@ CONSTANT = re.compile(
 )
 MISPLACED = re.compile(r"(\w)desc,\[")  # so nvdisasm prints it for sm_80 after a load with a cache policy
 ADDRESS = re.compile(r"(?:desc\[\w+\]|tmem)?\[(?P<inside>[^\]]+)\]")
-POLICY = re.compile(r"desc\[UR\d+\]")  # how the caches treat a bulk copy
+POLICY = re.compile(r"desc\[UR(?:\d+|Z)\]")  # how the caches treat a bulk copy
 TERM = re.compile(rf"(?P<register>U?R(?:\d+|Z))(?P<suffix>(?:\.\w+)*)|(?P<number>{NUMBER})")
 DESCRIPTOR = re.compile(r"(?<=\])(?=\[)")
 PARTS = re.compile(r",(?![^\[]*\])(?![^{]*\})")  # not the commas inside brackets and braces: {3,2}
