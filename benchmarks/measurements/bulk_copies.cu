@@ -25,11 +25,11 @@ extern "C" __global__ void copies(const __grid_constant__ CUtensorMap map, const
   if (threadIdx.x) return;
   for (int i = 0; i < ahead; ++i) mbarrier_init(full + i, 1);
   fence_mbarrier_init();
-  int mask = ahead - 1, shift = __popc(mask), rows = bytes / 128;
+  int mask = ahead - 1, shift = __popc(mask), rows = bytes / 128, first = blockIdx.x / sharers;
   auto fetch = [&](int k) {
     u64 *barrier = full + (k & mask);
     void *to = memory + (k & mask) * bytes;
-    long long place = (blockIdx.x / sharers + k * step) & places - 1;
+    long long place = (first + k * step) & places - 1;
     mbarrier_expect(barrier, bytes);
     if (boxes) load_box(to, map, 0, place * rows, barrier);
     else load_row(to, from + place * bytes, bytes, barrier);
