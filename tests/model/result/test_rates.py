@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 import statistics
 from pathlib import Path
 
@@ -101,7 +102,8 @@ def test_how_they_follow_from_each_other(name: str) -> None:
 
 
 def test_pipes_are_told_where_they_were_measured() -> None:
-    pipes = [found.name for found in definitions() if "__inst_executed_pipe_" in found.name]
-    assert len(pipes) == 22
+    names = [found.name for found in definitions() if "__inst_executed_pipe_" in found.name]
+    pipes = [name for name in names if not re.search("_pipe_(tc|tmem)", name)]  # of tcgen05: of sm_100 alone
+    assert (len(pipes), len(names)) == (22, 30)
     run = run_of("ccopy")
     assert set(pipes) <= {*run.predict("h100").metrics, *run.metrics}
