@@ -82,7 +82,7 @@ def lab(
 
 @click.group()
 def new() -> None:
-    """Write what you then change: a lab."""
+    """Write the files of a new lab, as a start."""
 
 
 @new.command("lab")
