@@ -11,6 +11,7 @@ from warplens.isa.numerics.mufu import EX2, LG2, RCP, RSQ, SIN, SQRT, TANH, Para
 
 INFINITY, NAN, ONE, SIGN = 0x7F80_0000, 0x7FFF_FFFF, 0x3F80_0000, 0x8000_0000
 HIGH = 20  # digits in the high word of a double
+MORE_BIAS = 1023 - 127  # of a double's exponent
 
 
 class Parts:
@@ -116,9 +117,9 @@ def ex2(a: F32) -> F32:
 
 
 def truncated(total: S64, unit: U32 | int) -> U32:
-    """The word of total * 2^-unit, cut off after 24 digits."""
-    word = total.f32("RZ").u32()
-    return total.ne(0).choose(word - (total.low().like(unit) << 23), 0)
+    """The word of total * 2^-unit, cut off after 24 digits, of a total from 0 to 2^53: a double has all of it."""
+    word = (total.u64().f64().u64() >> (52 - 23)).low()
+    return total.ne(0).choose(word - ((total.low().like(unit) + MORE_BIAS) << 23), 0)
 
 
 @op("MUFU.LG2", pipe="xu", probe="__log2f(a)", text="{to} = approximately log2({a})")

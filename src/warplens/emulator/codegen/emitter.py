@@ -261,34 +261,50 @@ class LlvmEmitter(FloatEmitter, AffineEmitter):
 
     def do_from_int(self, kind: type[Lanes], args: Any, x: llvm.Value, rounding: str = "RN") -> llvm.Value:
         convert = self.b.sitofp if args[0].signed else self.b.uitofp
-        if rounding == "RN" or (kind is F64 and args[0].bits == 32):
-            return convert(x, self.shaped(scalar_type(kind), x))
         if args[0].bits == 32:
+            if rounding == "RN" or kind is F64:
+                return convert(x, self.shaped(scalar_type(kind), x))
             exact = convert(x, self.shaped(DOUBLE, x))
-            return self.rounded(exact, self.number(exact, 0.0), rounding)
-        # 64 bits: the two halves are exact doubles, their sum is rounded once.
-        low = self.b.uitofp(self.b.and_(x, self.number(x, 0xFFFFFFFF)), self.shaped(DOUBLE, x))
-        top = (self.b.ashr if args[0].signed else self.b.lshr)(x, self.number(x, 32))
-        high = self.b.fmul(convert(top, self.shaped(DOUBLE, x)), self.number(low, 2.0**32))
-        if kind is F64:
-            total, error = self.two_sum(high, low)
-            return self.unsigned_zero(self.step(total, self.b.fneg(error), rounding), total, high, low, rounding)
-        return self.rounded_sum(high, low, rounding)
+            return self.rounded(exact, None, rounding)
+        if rounding == "RN" and not (is_vector(x) and kind is F64):
+            return convert(x, self.shaped(scalar_type(kind), x))
+        # 64 bits: the two halves are exact doubles, their sum is rounded once.  AVX2 converts 64 bits lane by lane.
+        low = self.b.uitofp(self._half(x, 0), self.shaped(DOUBLE, x))
+        top = convert(self._half(x, 1), self.shaped(DOUBLE, x))
+        high = self.b.fmul(top, self.number(top, 2.0**32))
+        if kind is not F64:
+            return self.rounded_sum(high, low, rounding)
+        if rounding == "RN":
+            return self.b.fadd(high, low)
+        total, error = self.two_sum(high, low)
+        return self.unsigned_zero(self.step(total, self.b.fneg(error), rounding), total, high, low, rounding)
 
     def do_to_int(self, kind: type[Lanes], args: Any, x: llvm.Value) -> llvm.Value:
         """Saturating, NaN to 0.  LLVM's own saturating conversion goes lane by lane."""
         b = self.b
-        to = self.shaped(scalar_type(kind), x)
         span = float(1 << (kind.bits - kind.signed))
         least = -span if kind.signed else 0.0
         fits = b.and_(b.fcmp_ordered("<", x, self.number(x, span)), b.fcmp_ordered(">=", x, self.number(x, least)))
-        safe = b.select(fits, x, self.number(x, 0.0))
-        value = b.fptosi(safe, to) if kind.signed else b.fptoui(safe, to)
+        value = self._chopped(kind, b.select(fits, x, self.number(x, 0.0)))
         top = self.number(value, (1 << (kind.bits - kind.signed)) - 1)
         bottom = self.number(value, (1 << (kind.bits - 1)) if kind.signed else 0)
         above, below = (b.fcmp_ordered(sign, x, self.number(x, 0.0)) for sign in (">", "<"))
         edge = b.select(above, top, b.select(below, bottom, self.number(value, 0)))
         return b.select(fits, value, edge)
+
+    def _chopped(self, kind: type[Lanes], x: llvm.Value) -> llvm.Value:
+        """Towards zero, of a number that fits."""
+        b, to = self.b, self.shaped(llvm.IntType(kind.bits), x)
+        if kind.bits != 64 or not is_vector(x):
+            return b.fptosi(x, to) if kind.signed else b.fptoui(x, to)
+        # AVX2 converts to 64 bits lane by lane.  Each word of the integral number, a double, is the low word of its sum
+        # with a number whose last place is 1; with half of that more, the high one may be negative.
+        whole = self.call("trunc", self.exact(x) if element(x.type) is FLOAT else x)
+        high = self.call("floor", b.fmul(whole, self.number(whole, 2.0**-32)))
+        low = b.fsub(whole, b.fmul(high, self.number(whole, 2.0**32)))
+        words = (b.bitcast(b.fadd(part, self.number(whole, 1.5 * 2.0**52)), to) for part in (low, high))
+        bits, above = words
+        return b.or_(b.and_(bits, self.number(bits, 0xFFFFFFFF)), b.shl(above, self.number(above, 32)))
 
     def do_chop(self, kind: type[Lanes], args: Any, x: llvm.Value) -> llvm.Value:
         (raw,) = self.raws(x)

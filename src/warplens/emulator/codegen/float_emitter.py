@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import copy
+from functools import reduce
 from typing import Any
 
 from warplens import llvm
@@ -11,6 +12,7 @@ from warplens.emulator.codegen.structured_builder import function
 from warplens.emulator.codegen.vector_types import DOUBLE, FLOAT, I32, I64, LANES, NAN32, element, undefined
 from warplens.isa.dsl.lanes import F32, F64, FAR, Lanes
 
+REGISTER = 4  # doubles in a register of a host with AVX2
 QUIET64 = 1 << 51
 DEFAULT_NAN64 = 0xFFF8 << 48  # of inf - inf and 0 * inf
 
@@ -55,13 +57,17 @@ class FloatEmitter:
         return b.load(place, typ=result.type)
 
     def _any_nan(self, x: llvm.Value) -> llvm.Value:
-        """Whether a lane of a vector is a NaN: one comparison tests two lanes."""
-        b, half = self.b, LANES // 2
-        order = llvm.VectorType(I32, half)
-        halves = (llvm.IRConstant(order, range(first, first + half)) for first in (0, half))
-        parts = [b.shuffle_vector(x, undefined(x.type), lanes) for lanes in halves]
-        found = b.bitcast(b.fcmp_unordered("uno", *parts), llvm.IntType(half))
-        return b.icmp_unsigned("!=", found, self.number(found, 0))
+        """Whether a lane of a vector of doubles is a NaN: one comparison tests two registers of a host with AVX2."""
+        b = self.b
+        order = llvm.VectorType(I32, REGISTER)
+        parts = [
+            b.shuffle_vector(x, undefined(x.type), llvm.IRConstant(order, range(first, first + REGISTER)))
+            for first in range(0, LANES, REGISTER)
+        ]
+        pairs = zip(parts[::2], parts[1::2], strict=True)
+        found = reduce(b.or_, (b.fcmp_unordered("uno", one, other) for one, other in pairs))
+        bits = b.bitcast(found, llvm.IntType(REGISTER))
+        return b.icmp_unsigned("!=", bits, self.number(bits, 0))
 
     def _nan_function(self, kind: llvm.Type, operands: int) -> llvm.Function:
         """The function of the module that chooses the NaN of a result and so many operands."""
@@ -108,8 +114,7 @@ class FloatEmitter:
             return self.canonical(self.b.fmul(*self.raws(x, y)))
         product = self.b.fmul(x, y)
         if kind is F32:
-            wide = self.b.fmul(self.exact(x), self.exact(y))
-            return self.rounded(wide, self.number(wide, 0.0), rounding)
+            return self.rounded(self.b.fmul(self.exact(x), self.exact(y)), None, rounding)
         *factors, nearest = self.lifted(x, y, product)
         error = self.call("fma", *factors, self.b.fneg(nearest))
         return self.step(product, self.b.fneg(error), rounding, x, y)
@@ -173,11 +178,17 @@ class FloatEmitter:
         total, error = self.two_sum(x, y)
         return self.unsigned_zero(self.rounded(total, error, rounding), total, x, y, rounding)
 
-    def rounded(self, total: llvm.Value, error: llvm.Value, rounding: str) -> llvm.Value:
-        """total + error (a double and a remainder below its last place) rounded to float in a direction."""
+    def rounded(self, total: llvm.Value, error: llvm.Value | None, rounding: str) -> llvm.Value:
+        """total + error (a double and a remainder below its last place, if any) rounded to float in a direction."""
         b = self.b
         near = b.fptrunc(total, self.shaped(FLOAT, total))
-        return self.step(near, b.fsub(b.fsub(b.fpext(near, total.type), total), error), rounding)
+        wide = b.fpext(near, total.type)
+        if error is None and rounding == "RZ":  # a magnitude that is too large has the next smaller one below it
+            bits = b.bitcast(near, self.shaped(I32, near))
+            away = b.fcmp_ordered(">", self.call("fabs", wide), self.call("fabs", total))
+            return self.canonical(b.bitcast(b.add(bits, b.sext(away, bits.type)), near.type))
+        beyond = b.fsub(wide, total)
+        return self.step(near, beyond if error is None else b.fsub(beyond, error), rounding)
 
     def step(self, near: llvm.Value, beyond: llvm.Value, rounding: str, *operands: llvm.Value) -> llvm.Value:
         """The nearest number, moved one step if it lies on the wrong side of the exact value.

@@ -10,19 +10,17 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from ctypes import addressof
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from warplens.core.counts import Counts, LongestWarp
-from warplens.core.launch import Launch
-from warplens.core.program import Program
 from warplens.emulator.analysis.order_dependence import dependence
 from warplens.emulator.execute import syscalls
 from warplens.emulator.execute.deadlock_report import format_hang
 from warplens.emulator.execute.fault_report import format_fault
+from warplens.emulator.execute.grid_result import GridResult, merged_use, total_of
 from warplens.emulator.execute.grid_sample import Sample, sample_of
 from warplens.emulator.execute.launch_counts import LaunchTrace
 from warplens.emulator.execute.launch_request import LaunchRequest
@@ -30,12 +28,12 @@ from warplens.emulator.execute.launch_state import LaunchState
 from warplens.emulator.execute.outcome import FaultOutcome, Finished, Outcome, Restart
 from warplens.emulator.execute.setup import Heap, prepare, tile_of
 from warplens.emulator.execute.tiering import TierPolicy
-from warplens.emulator.execute.worker import Worker, commutes
+from warplens.emulator.execute.worker import Worker, commutes, updated_in_place
 from warplens.emulator.execute.worker_driver import Chunk, Progress, WorkerDriver
 from warplens.emulator.execute.worker_state import MAX_POOLED_BYTES
-from warplens.emulator.instrument.findings import FindingTable
+from warplens.emulator.instrument.footprint_map import FootprintMap, can_be_mapped, conflict
 from warplens.emulator.instrument.global_race_detector import GlobalMemory
-from warplens.emulator.instrument.hazard_report import format_found, hazards, unwatched
+from warplens.emulator.instrument.hazard_report import format_found, hazards
 from warplens.emulator.instrument.instrumentation import unit
 from warplens.emulator.jit.native_code import NativeCode
 from warplens.emulator.memory.device_memory import DeviceMemory
@@ -108,41 +106,14 @@ def with_restarts(tiers: TierPolicy, attempt: Callable[[TierPolicy, NativeCode, 
             case Restart.TIER_UP:
                 code = tiers.compiled()
             case Restart.INDEX_WRAPPED:
-                code = tiers.compiled(tile=0)
+                tiers = replace(tiers, tile=0)
+                code = tiers.compiled()
             case Restart.LANES_CROSSED:
                 tiers = tiers.with_crossed_lanes()
                 code = tiers.initial()
             case Restart.SIGNALLED:
                 on_this_thread = False
     return outcome
-
-
-class GridResult:
-    """Grid result: counts and warp instructions by basic block (read when needed), findings and output of the blocks
-    that ran."""
-
-    def __init__(
-        self, counts: Callable[[], dict[str, Any]], executed: Callable[[], NDArray[np.int64]], blocks: int,
-        workers: Sequence[Worker], races: GlobalMemory | None,
-    ) -> None:  # fmt: skip
-        self.counts, self.executed, self.blocks = counts, executed, blocks
-        self.findings: list[FindingTable] = [worker.findings for worker in workers]
-        self.races = races
-        self.printed = syscalls.output([worker.driver for worker in workers])
-        self.longest = longest_warp(workers)
-
-    def hazards(self, program: Program, launch: Launch, memory: DeviceMemory, checks: Checks) -> tuple[Any, ...]:
-        found = hazards(self.findings, program, launch, memory, checks)
-        if self.races and self.races.unwatched:
-            found += (unwatched(self.races.unwatched),)
-        return found
-
-
-def longest_warp(workers: Sequence[Worker]) -> LongestWarp | None:
-    """Longest warp of all workers; of equal ones that of the first block."""
-    found = [LongestWarp(worker.env.longest_warp, worker.env.longest_block) for worker in workers]
-    known = [one for one in found if one.block >= 0]
-    return max(known, key=lambda one: (one.instructions, -one.block), default=None)
 
 
 class GridExecution:
@@ -195,41 +166,72 @@ class GridExecution:
         self._tier_up(first, self.blocks - 1, threads)
         self._copy_often_read_arrays(first)
         # A kernel that prints waits for Python most of the time: threads would block each other.
-        free = self.blocks > 2 and first.clusters is None and not first.driver.printed and commutes(first.touched())
+        several = self.blocks > 2 and first.clusters is None and not first.driver.printed
+        free = several and commutes(first.touched())
         interleaved = free and self._prefers_interleaving(first)
-        if not (interleaved or (free and threads > 1)):
+        updated = self._updated_in_place(first) if several and threads > 1 and not free else []
+        if not (interleaved or (free and threads > 1) or updated):
             return self.drive([first], [(1, self.blocks - 1)])
-        outcome = self._run_in_any_order(first, threads, interleaved)
-        if isinstance(outcome, Restart) or (isinstance(outcome, FaultOutcome) and outcome.worker):
-            return outcome
-        if isinstance(outcome, Finished) and commutes(merged_use(outcome.workers)):
+        if updated:
+            outcome, in_order = self._run_in_place(first, threads, updated)
+        else:
+            outcome = self._run_in_any_order(first, threads, interleaved)
+            in_order = isinstance(outcome, Finished) and commutes(merged_use(outcome.workers))
+        if in_order or isinstance(outcome, Restart) or (isinstance(outcome, FaultOutcome) and outcome.worker):
             return outcome
         self._release(list(self._workers))
         self.memory.fill(threads, lent=True)
         return self.drive([self.worker()], [(0, self.blocks)])
 
     def _run_in_any_order(self, first: Worker, threads: int, interleaved: bool) -> Outcome:
-        """One worker runs growing chunks until the estimated remaining work pays for more threads."""
+        """Blocks in any order, on more threads if that pays."""
         if interleaved:
             first.interleave_warps()
-        begun, left = 1, 0.0
-        outcome: Outcome = Finished((first,))
-        while begun < self.blocks and (threads == 1 or left < MIN_PARALLEL_SECONDS):
-            rest = self.blocks - begun
-            size = rest if threads == 1 else min(CHUNK_GROWTH * begun, rest)
-            start = time.perf_counter()
-            outcome = self.drive([first], [(begun, size)], finish=size == rest)
-            if not isinstance(outcome, Finished):
-                return outcome
-            seconds = time.perf_counter() - start
-            begun += size
-            left = seconds / size * (rest - size) if seconds > PROBE_SECONDS else 0.0
-        if begun == self.blocks:
+        outcome, begun = self._probe(first, threads, MIN_PARALLEL_SECONDS)
+        if begun == self.blocks or not isinstance(outcome, Finished):
             return outcome
         others = [self.worker() for _ in range(threads - 1)]
         for worker in others if interleaved else ():
             worker.interleave_warps()
         return self.drive([first, *others], self._chunks(begun, threads))
+
+    def _probe(self, first: Worker, threads: int, least: float) -> tuple[Outcome, int]:
+        """One worker runs growing chunks until so many seconds of work seem to be left; how many blocks have begun."""
+        begun, left = 1, 0.0
+        outcome: Outcome = Finished((first,))
+        while begun < self.blocks and (threads == 1 or left < least) and isinstance(outcome, Finished):
+            rest = self.blocks - begun
+            size = rest if threads == 1 else min(CHUNK_GROWTH * begun, rest)
+            start = time.perf_counter()
+            outcome = self.drive([first], [(begun, size)], finish=size == rest)
+            seconds = time.perf_counter() - start
+            begun += size
+            left = seconds / size * (rest - size) if seconds > PROBE_SECONDS else 0.0
+        return outcome, begun
+
+    def _updated_in_place(self, first: Worker) -> list[int]:
+        """The buffers that blocks load and store, if several threads may try whether the blocks are independent."""
+        program = self.state.plan.program
+        if self.state.configuration.checks or first.waiting or not (self.tiers.may_map and can_be_mapped(program)):
+            return []
+        return updated_in_place(first.touched())
+
+    def _run_in_place(self, first: Worker, threads: int, updated: Sequence[int]) -> tuple[Outcome, bool]:
+        """Several threads, if that pays; and whether memory is as blocks in order would have left it."""
+        outcome, begun = self._probe(first, threads, self.tiers.mapping_seconds(threads))
+        if begun == self.blocks or not isinstance(outcome, Finished):
+            return outcome, isinstance(outcome, Finished)
+        self.code = self.tiers.with_footprint()
+        workers = [first, *(self.worker() for _ in range(threads - 1))]
+        allocations = [self.memory.allocations[number] for number in updated]
+        maps = [FootprintMap(worker.env, allocations) for worker in workers]
+        outcome = self.drive(workers, self._chunks(begun, threads))
+        touched = merged_use(workers)
+        rest = np.delete(touched, updated)
+        independent = isinstance(outcome, Finished) and commutes(rest) and not conflict(maps, allocations)
+        if not independent and not isinstance(outcome, Restart):
+            self.tiers.blocks_depend()
+        return outcome, independent
 
     def _run_sample(self, threads: int, sample: Sample) -> Outcome:
         """Runs a sample: the first worker the ends of the grid, the others the rest."""
@@ -377,15 +379,3 @@ class GridExecution:
             ran = f"only {sample.size:,} of {sample.blocks:,} blocks were run"
             error.args = (f"{error}\n  {ran}: those that wait for others need them all",)
         return error
-
-
-def total_of(workers: Sequence[Worker]) -> Counts:
-    return sum((worker.counters for worker in workers[1:]), workers[0].counters.copy())
-
-
-def merged_use(workers: Sequence[Worker]) -> NDArray[np.uint64]:
-    """Use of each buffer by all workers (Touch bits, combined)."""
-    first, *others = (worker.touched() for worker in workers)
-    for used in others:
-        first |= used
-    return first

@@ -16,7 +16,7 @@ from warplens.emulator.analysis.divergence import may_yield
 from warplens.emulator.analysis.kernel_features import uses_convergence_barriers
 from warplens.emulator.jit.compile_module import cached_code, compile_kernel
 from warplens.emulator.jit.native_code import NativeCode
-from warplens.emulator.state.check_set import UNCOUNTED, Checks
+from warplens.emulator.state.check_set import FOOTPRINT, UNCOUNTED, Checks
 from warplens.emulator.threaded.baseline_compiler import compile_threaded
 
 # Compiling an instruction takes 2.5 ms; meanwhile a thread executes so many warp instructions of threaded code.
@@ -26,6 +26,9 @@ MIN_THREADED_SECONDS, THREADED_SECONDS = 0.3, 0.003
 # Launches that need not be counted run with code that counts, if there is such code, for so many seconds for each
 # instruction of the kernel: twice what compiling takes, since code without counters is 1 to 2.4 times as fast.
 COUNTED_SECONDS = 0.005
+COMPILE_SECONDS = 0.0025  # an instruction
+# Maps of 256 MB that a kernel updates in place take 8 MB a thread; to compare them, 5 ms.
+MIN_MAPPED_SECONDS = 0.02
 
 
 @dataclass(frozen=True)
@@ -41,18 +44,37 @@ class TierPolicy:
         """Code that a launch begins with: threaded code, unless compiled code exists or would pay."""
         return self._threaded() or self.compiled()
 
-    def compiled(self, tile: int | None = None) -> NativeCode:
-        tile = self.tile if tile is None else tile
+    def compiled(self) -> NativeCode:
         if self._uncounted_pays:
-            return compile_kernel(self.kernel, self.program, tile, self.checks)
-        return self._cached(tile) or compile_kernel(self.kernel, self.program, tile, self.checks)
+            return compile_kernel(self.kernel, self.program, self.tile, self.checks)
+        return self._cached() or compile_kernel(self.kernel, self.program, self.tile, self.checks)
 
-    def _cached(self, tile: int) -> NativeCode | None:
+    def _cached(self) -> NativeCode | None:
         """Compiled code that exists, in memory or on disk; also code that counts where nothing need be counted."""
-        found = cached_code(self.kernel, self.program, tile, self.checks)
+        found = cached_code(self.kernel, self.program, self.tile, self.checks)
         if found is None and self.checks & UNCOUNTED:
-            found = cached_code(self.kernel, self.program, tile, self.checks - UNCOUNTED)
+            found = cached_code(self.kernel, self.program, self.tile, self.checks - UNCOUNTED)
         return found
+
+    # Blocks that update memory in place (footprint_map.py)
+
+    @property
+    def may_map(self) -> bool:
+        """Whether no launch of the kernel has shown that its blocks depend on each other."""
+        return os.environ.get("WARPLENS_TIER") != "steps" and self._key not in _dependent
+
+    def mapping_seconds(self, threads: int) -> float:
+        """How much work of one thread must be left for several threads with maps of what they touch to pay."""
+        code = replace(self, checks=self.checks | FOOTPRINT)._cached()
+        compiling = 0.0 if code else COMPILE_SECONDS * len(self.program.instructions)
+        return MIN_MAPPED_SECONDS + compiling * threads / (threads - 1)
+
+    def with_footprint(self) -> NativeCode:
+        return replace(self, checks=self.checks | FOOTPRINT).compiled()
+
+    def blocks_depend(self) -> None:
+        """Blocks of a launch depend on each other: they were all run again."""
+        _dependent.add(self._key)
 
     @property
     def _uncounted_pays(self) -> bool:
@@ -80,7 +102,7 @@ class TierPolicy:
         if wanted == "whole":
             return None
         executed = _executed[self._key, self.checks]
-        compiled = not wanted and (executed > self._break_even or self._cached(self.tile) is not None)
+        compiled = not wanted and (executed > self._break_even or self._cached() is not None)
         return None if compiled else compile_threaded(self.kernel, self.program, self.checks - UNCOUNTED)
 
     def tier_up(self, code: NativeCode, done: int, left: int, threads: int) -> NativeCode:
@@ -109,3 +131,4 @@ class TierPolicy:
 _uncounted_seconds: defaultdict[bytes, float] = defaultdict(float)  # of launches not counted, by machine code
 # Warp instructions of threaded code in this process, by machine code and checks: a recording executes few blocks.
 _executed: Counter[tuple[bytes, Checks]] = Counter()
+_dependent: set[bytes] = set()  # machine code of kernels whose blocks touch what others write

@@ -214,3 +214,9 @@ def commutes(touched: NDArray[np.uint64]) -> bool:
     """Whether blocks may run in any order, or in parallel: no buffer is both read and written, and atomics commute."""
     atomics = (Touch.ADD, Touch.MIN, Touch.MAX, Touch.AND, Touch.OR, Touch.XOR)
     return all(bits in (Touch.READ, Touch.WRITE, *atomics) for bits in touched[touched != 0].tolist())
+
+
+def updated_in_place(touched: NDArray[np.uint64]) -> list[int]:
+    """The buffers that are loaded and stored, if there are some and blocks could run in any order but for them."""
+    updated = touched == Touch.READ | Touch.WRITE
+    return np.flatnonzero(updated).tolist() if commutes(touched[~updated]) else []

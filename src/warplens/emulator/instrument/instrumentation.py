@@ -16,6 +16,7 @@ from warplens.emulator.codegen.structured_builder import StructuredBuilder, func
 from warplens.emulator.codegen.vector_types import I32, I64, PTR, vector
 from warplens.emulator.instrument import warpgroup_check
 from warplens.emulator.instrument.findings import NO_PARTY, EmittedFinding, FindingKind, emit_finding
+from warplens.emulator.instrument.footprint_recorder import FootprintRecorder
 from warplens.emulator.instrument.global_race_detector import GlobalRaceDetector, part_of
 from warplens.emulator.instrument.lane_recorder import LaneRecorder
 from warplens.emulator.instrument.race_detector import RaceDetector
@@ -70,6 +71,7 @@ class Instrumentation:
         self.shadow = RaceDetector(module, self.asynchronous)
         self.global_races = GlobalRaceDetector(module, unit)
         self.still = {space for space, name in STILL.items() if name in checks}
+        self.footprint = FootprintRecorder(module) if "footprint" in checks else None
         self.recorder: WarpRecorder | None = None
         if checks & (RECORD | LANES):
             self.recorder = LaneRecorder(module) if "lanes" in checks else WarpRecorder(module)
@@ -107,6 +109,8 @@ class Instrumentation:
         """Checks and records the active lanes' access before it is made; the access itself reports bad addresses."""
         if self.recorder:
             self.recorder.access(site, space, address, size, how)
+        if space == "global" and self.footprint:
+            self.footprint.access(site, address, size, how)
         if space == "global" and self.races:
             kept = words if how == "store" else ()
             routine = self.global_races.access(how, size, len(kept), ordering)

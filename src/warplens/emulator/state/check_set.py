@@ -11,11 +11,12 @@ from warplens.core.program import Program
 Still = Literal["global", "shared", "local"]
 Unmoved = Literal["still global", "still shared", "still local"]
 STILL: dict[Still, Unmoved] = {"global": "still global", "shared": "still shared", "local": "still local"}
-Checks = frozenset[Check | Literal["record", "needed", "lanes", "uncounted", "asynchronous"] | Unmoved]
+Checks = frozenset[Check | Literal["record", "needed", "lanes", "uncounted", "footprint", "asynchronous"] | Unmoved]
 NO_CHECKS: Checks = frozenset()
 RECORD: Checks = frozenset({"record"})
 LANES: Checks = frozenset({"lanes"})
 UNCOUNTED: Checks = frozenset({"uncounted"})  # of all counters only the executions of basic blocks
+FOOTPRINT: Checks = frozenset({"footprint"})  # the words of global memory that each worker reads and writes
 NOTHING_MOVES: Checks = frozenset(STILL.values())
 NEEDED: Checks = RECORD | {"needed"}  # with the program slice of slicing.py
 OF_ACCESSES: Checks = NOTHING_MOVES | {"needed"}  # which concern only loads and stores

@@ -118,6 +118,12 @@ class Bounds(c.Structure):
     ]  # fmt: skip
 
 
+class Footprint(c.Structure):
+    """Footprint: maps with a bit for each word of global memory from `low` on that a worker reads, or writes."""
+
+    _fields_ = [("low", c.c_int64), ("span", c.c_int64), ("read", c.c_void_p), ("written", c.c_void_p)]
+
+
 class WorkerEnv(c.Structure):
     """Worker environment: one worker's view of the launch."""
 
@@ -148,6 +154,7 @@ class WorkerEnv(c.Structure):
         ("done", c.c_int64),  # blocks finished
         ("findings", c.c_void_p),  # of the checks, where one is on
         ("races", c.c_void_p),  # of --check races: state shared by the workers (race_state.GlobalShadow)
+        ("footprint", c.c_void_p),  # a Footprint, for code that marks it
         ("driver", c.c_void_p),  # called for system calls
         ("threaded_ops", c.c_void_p),  # of each program point, then that of system calls (template.py)
         ("threaded_op_count", c.c_int64),

@@ -172,6 +172,19 @@ class Int(Lanes):
         """Bits in reverse order."""
         return self._of("brev", self)
 
+    def bit(self, position: int) -> Pred:
+        return ((self >> position) & 1).ne(0)
+
+
+class U16(Int):
+    """Sixteen digits: twice as many numbers in a register of the host as of 32."""
+
+    bits = 16
+    __slots__ = ()
+
+    def u32(self) -> U32:
+        return self._as(U32, "extend", self)
+
 
 class Int32(Int):
     bits = 32
@@ -186,9 +199,6 @@ class Int32(Int):
     def float_bits(self) -> F32:
         """The float with these bits."""
         return self.bitcast(F32)
-
-    def bit(self, position: int) -> Pred:
-        return ((self >> position) & 1).ne(0)
 
     def byte(self, position: int) -> U32:
         return (self.u32() >> (8 * position)) & 0xFF
@@ -210,6 +220,10 @@ class U32(Int32):
 
     def wide(self) -> U64:
         return self._as(U64, "extend", self)
+
+    def u16(self) -> U16:
+        """The low half."""
+        return self._as(U16, "truncate", self)
 
     def look_up(self, table: tuple[int, ...]) -> S64:
         """table[self], where self is below the table's length."""

@@ -74,8 +74,9 @@ def packed(c0: int, c1: int, c2: int) -> int:
 
 def squared(digits: U32) -> U32:
     """The square of 16 digits after the point, in units of 2^-15: products of two bits below that are left out."""
-    total = digits.like(0)
+    short = digits.u16()
+    total = short.like(0)
     for i in range(1, 8):  # bit i from the top, times itself and those after it
-        products = ((digits >> i) & ((1 << (16 - 2 * i)) - 1)) + (1 << (15 - 2 * i))
-        total = total + digits.bit(16 - i).choose(products, 0)
-    return total
+        products = ((short >> i) & ((1 << (16 - 2 * i)) - 1)) + (1 << (15 - 2 * i))
+        total = total + short.bit(16 - i).choose(products, 0)
+    return total.u32()
