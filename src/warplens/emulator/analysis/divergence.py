@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from warplens.core.program import Immediate, Instruction, Program, Register
+from warplens.core.program import Immediate, Instruction, Label, Program, Register
 
 # Opcodes whose targets or masks are data: nothing is assumed.
 DATA_DEPENDENT = {"CALL", "RET", "BRX", "BRXU", "JMP", "ENDCOLLECTIVE", "BMOV"}
@@ -58,6 +58,11 @@ def only_clears(instruction: Instruction) -> bool:
     """`BMOV.32.CLEAR RZ, B0` before every BSSY on sm_75: the mask is discarded."""
     first = instruction.operands[0] if instruction.operands else None
     return instruction.base == "BMOV" and isinstance(first, Register) and first.file == "R" and first.index < 0
+
+
+def has_label(call: Instruction) -> bool:
+    """Whether a call goes to a function of the program, always the same."""
+    return any(isinstance(operand, Label) for operand in call.operands[:1])
 
 
 def convergence_barriers(program: Program) -> list[Register]:

@@ -18,6 +18,7 @@ from warplens.emulator.analysis.divergence import (
     convergence_barriers,
     diverges,
     early_passed_barriers,
+    has_label,
     only_clears,
 )
 from warplens.emulator.analysis.liveness import Name
@@ -49,6 +50,12 @@ class UniformityFacts:
     free: Mapping[ProgramPoint, frozenset[tuple[int, Name]]]  # guarded writes that may be made in all lanes
 
 
+Facts = tuple[
+    dict[ProgramPoint, State], dict[ProgramPoint, bool], dict[ProgramPoint, bool],
+    dict[ProgramPoint, list[ProgramPoint]],
+]  # fmt: skip
+
+
 def analyze_uniformity(
     program: Program, bindings: Sequence[Binding | None], blocks: Sequence[Block], tile: int,
     successors: Mapping[int, Sequence[int]],
@@ -56,16 +63,50 @@ def analyze_uniformity(
     """Fixpoint over the program points.  `tile`: lanes along x; 0: nothing is assumed of threadIdx."""
     walk = UniformityWalk(program, bindings, tile)
     by_start = {block.first: block for block in blocks}
-    if walk.unknown:
-        places = [ProgramPoint(start) for start in sorted(by_start)]
-        for place in places:
-            walk.through(place, by_start[place.first], {}, Convergence(True))
-        states: dict[ProgramPoint, State] = {place: _all_varying(walk.registers) for place in places}
-        flow = {place: [ProgramPoint(t) for t in successors[place.first]] for place in places}
-        return walk.result(states, dict.fromkeys(places, True), dict.fromkeys(places, False), flow)
-    walk.find_free(blocks, successors)
+    jumps = {i.base for i in program.instructions if i.base in DATA_DEPENDENT and not only_clears(i)}
+    if not jumps:
+        walk.find_free(blocks, successors)
+        facts = _fixpoint(walk, by_start, successors)
+        return walk.result(*facts)
+    places = [ProgramPoint(start) for start in sorted(by_start)]
+    if jumps <= {"CALL", "RET"} and all(has_label(i) for i in program.instructions if i.base == "CALL"):
+        states, split, leaves_whole, flow = _fixpoint(walk, by_start, _until_calls(by_start, program, successors), True)
+    else:
+        states, split, leaves_whole, flow = {}, {}, {}, {}
+    for place in places:
+        walk.through(place, by_start[place.first], {}, Convergence(True))
+    states |= {place: _all_varying(walk.registers) for place in places}
+    split |= dict.fromkeys(places, True)
+    leaves_whole |= dict.fromkeys(places, False)
+    for place in list(flow):
+        flow[place] = sorted({*flow[place], *(ProgramPoint(t) for t in successors[place.first])})
+    flow |= {place: [ProgramPoint(t) for t in successors[place.first]] for place in places}
+    return walk.result(states, split, leaves_whole, flow)
+
+
+def _until_calls(
+    by_start: Mapping[int, Block], program: Program, successors: Mapping[int, Sequence[int]]
+) -> Mapping[int, Sequence[int]]:
+    """Successors of blocks in the copy for whole warps, which a warp leaves when lanes of it call a function: most
+    calls are those of divisions and roots, for operands that are rare."""
+    found = {}
+    for first, targets in successors.items():
+        last = program.instructions[by_start[first].last]
+        if last.base == "CALL":
+            targets = [t for t in targets if t == last.index + 1] if last.guard is not None else []
+        found[first] = targets
+    return found
+
+
+def _fixpoint(
+    walk: UniformityWalk, by_start: Mapping[int, Block], successors: Mapping[int, Sequence[int]],
+    whole_only: bool = False,
+) -> Facts:  # fmt: skip
+    """States, splits, whether all lanes leave at once, and successors of the program points, from the first on."""
     start = ProgramPoint(0, whole=True)
-    states, leaves_whole, flow = {start: {}}, {}, {}
+    states: dict[ProgramPoint, State] = {start: {}}
+    leaves_whole: dict[ProgramPoint, bool] = {}
+    flow: dict[ProgramPoint, list[ProgramPoint]] = {}
     convergence = {start: Convergence(False)}
     edges: dict[ProgramPoint, dict[ProgramPoint, tuple[State, bool]]] = {}
     todo = {start}
@@ -77,7 +118,7 @@ def analyze_uniformity(
         state = dict(walk.registers.shapes)
         leaves_whole[place] = place.whole or not (convergence[place].split or after.split)
         edges_out = [(ProgramPoint(t, place.whole), after, leaves_whole[place]) for t in successors[place.first]]
-        if place.whole and may_disagree:
+        if place.whole and may_disagree and not whole_only:
             edges_out += [(ProgramPoint(t), Convergence(True), False) for t in successors[place.first]]
         flow[place] = sorted({target for target, _, _ in edges_out})
         for target, converged, whole in edges_out:
@@ -88,8 +129,7 @@ def analyze_uniformity(
             if target not in states or joined != states[target] or merged != convergence[target]:
                 states[target], convergence[target] = joined, merged
                 todo.add(target)
-    split = {place: convergence[place].split for place in states}
-    return walk.result(states, split, leaves_whole, flow)
+    return states, {place: convergence[place].split for place in states}, leaves_whole, flow
 
 
 def _all_varying(registers: RegisterFile) -> State:
@@ -108,7 +148,6 @@ class UniformityWalk:
         self.results: dict[Any, tuple[tuple[Any, ...], list[int]]] = {}
         self.left, self.convergence_barriers = early_passed_barriers(program), convergence_barriers(program)
         self.free: dict[int, frozenset[tuple[int, Name]]] = {}
-        self.unknown = any(i.base in DATA_DEPENDENT and not only_clears(i) for i in program.instructions)
 
     def find_free(self, blocks: Sequence[Block], successors: Mapping[int, Sequence[int]]) -> None:
         for block in blocks:

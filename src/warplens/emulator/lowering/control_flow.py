@@ -126,8 +126,19 @@ class ControlFlow(InstructionPart):
         b.store(b.sub(b.load(self.f.fuel, typ=I64), b.zext(spent, I64)), self.f.fuel)
 
     def call(self, target: Label) -> None:
-        self.f.all_later()
-        self.branch(target)
+        """Lanes of a whole warp that call continue as diverged ones, and so do the others."""
+        if not self.f.place.whole or self.f.diverged:
+            self.f.all_later()
+            self.branch(target)
+            return
+        if self.condition is not None:
+            some, none = (self.b.append_basic_block(n) for n in ("some", "none"))
+            self.b.cbranch(self.code.nonzero(self.c.active_mask), some, none).set_weights([1, 100])
+            self.b.position_at_end(none)
+            self.f.go_on(self.c.next_index(), self.at.index)
+            self.b.position_at_end(some)
+        with self.f.diverging():
+            self.branch(target)
 
     def exit(self, when: Pred | None = None) -> None:
         b = self.b
