@@ -6,10 +6,11 @@ Snapshots of the model (helpers/snapshots.py): `--update-snapshots` writes those
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import pytest
 
@@ -51,6 +52,16 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     snapshots = session.config.stash[SNAPSHOTS]
     if snapshots.update:
         snapshots.write()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """No garbage collection while 20,000 cases are made, and no later one visits them: a tenth of a worker's time."""
+    gc.disable()
+    collected = yield
+    gc.freeze()
+    gc.enable()
+    return collected
 
 
 @pytest.hookimpl(tryfirst=True)  # while they stand in the order of their files
