@@ -18,6 +18,7 @@ from helpers.chromium import browser
 from helpers.nvdisasm_server import served
 from helpers.selection import selected
 from helpers.snapshots import SNAPSHOTS, Snapshots, snapshot
+from warplens.cli.main import COLLECTION_THRESHOLDS
 from warplens.emulator.execute import grid
 
 __all__ = ["browser", "snapshot"]
@@ -61,6 +62,7 @@ def pytest_collection() -> Generator[None, object, object]:
     collected = yield
     gc.freeze()
     gc.enable()
+    gc.set_threshold(*COLLECTION_THRESHOLDS)
     return collected
 
 
