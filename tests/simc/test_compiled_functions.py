@@ -6,7 +6,8 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from warplens.simc import Record, bits_float, compiled, float_bits
+from warplens.simc import Record, bits_float, compiled, float_bits, unlikely
+from warplens.simc.function import llvm_module
 from warplens.simc.typed_values import CannotCompileError
 
 LIMIT = 7
@@ -203,3 +204,19 @@ def test_other_machine_code_can_call_it():
     call = ctypes.CFUNCTYPE(None, *types)(scaled.address(0, np.zeros(1, np.int64)))
     call(5, numbers.ctypes.data, numbers.size, results)
     assert (numbers.tolist(), results[0]) == ([5, 10, 15], 3)
+
+
+@compiled
+def counted(n):
+    """Odd numbers below n."""
+    odd = 0
+    for i in range(n):
+        if unlikely(i % 2 == 1):
+            odd += 1
+    return odd, unlikely(odd)
+
+
+@pytest.mark.parametrize("n", [0, 9])
+def test_what_is_unlikely_happens_nevertheless(n):
+    assert counted(n) == (n // 2, n > 1)
+    assert "llvm.expect" in str(llvm_module(counted.python, ("int",)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 from warplens.core.cubin import SourceLine
@@ -106,6 +107,13 @@ class Control:
     wait_mask: int
 
 
+@cache
+def opcode_words(opcode: str) -> tuple[str, tuple[str, ...]]:
+    """Base and modifiers of an opcode.  A prediction asks for them a hundred times an instruction."""
+    base, *modifiers = opcode.split(".")
+    return base, tuple(modifiers)
+
+
 @dataclass(frozen=True, slots=True)
 class Instruction:
     """Instruction: one machine instruction.
@@ -132,11 +140,11 @@ class Instruction:
 
     @property
     def base(self) -> str:
-        return self.opcode.split(".", 1)[0]
+        return opcode_words(self.opcode)[0]
 
     @property
     def modifiers(self) -> tuple[str, ...]:
-        return tuple(self.opcode.split(".")[1:])
+        return opcode_words(self.opcode)[1]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
+from warplens.simc.branch_hint import unlikely
 from warplens.simc.float_bits import bits_float, float_bits
 from warplens.simc.typed_values import (
     FLOAT,
     INT,
+    TRUTH,
     Arithmetic,
     CannotCompileError,
     TypedArray,
@@ -193,6 +195,9 @@ class Expressions:
         if function is bits_float:
             word = self.b.trunc(self.n.to("int", arguments[0]).value, WORD)
             return TypedNumber("float", self.b.fpext(self.b.bitcast(word, SINGLE), FLOAT))
+        if function is unlikely:
+            hint = self.b.module.declare_intrinsic("llvm.expect", [TRUTH], ir.FunctionType(TRUTH, [TRUTH, TRUTH]))
+            return TypedNumber("truth", self.b.call(hint, [self.n.truth(arguments[0]).value, ir.Constant(TRUTH, 0)]))
         name = MATHEMATICS.get(getattr(function, "__name__", ""))
         if name is None:
             raise CannotCompileError(ast.unparse(node.func))

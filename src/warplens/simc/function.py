@@ -11,7 +11,7 @@ import ctypes
 import inspect
 import json
 from collections.abc import Callable, Iterator, Sequence
-from functools import update_wrapper
+from functools import cache, update_wrapper
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +23,28 @@ from warplens.system import disk_cache as disk
 
 # Of an argument: "int", "float", (dtype, axes) of an array, ("record", fields), or the class and the kinds of a tuple
 Kind = Any
+LARGE = 1 << 18  # characters of LLVM assembly; the SM simulation, 950,000, is the only such function
 RESULTS = 16  # maximum of numbers that a function may return
 C_TYPES: dict[str, Any] = {"int": ctypes.c_int64, "float": ctypes.c_double, "pointer": ctypes.c_void_p}
+
+
+class ArrayInterface(ctypes.Structure):
+    """Array interface: numpy's PyArrayInterface (array protocol, version 3) as far as the pointer to the data.
+
+    The SM simulation takes 150 arrays, and `array.ctypes.data` takes six times as long: half of the time of a
+    simulation of 64 blocks.
+    """
+
+    _fields_ = (
+        ("two", ctypes.c_int), ("axes", ctypes.c_int), ("kind", ctypes.c_char), ("item_bytes", ctypes.c_int),
+        ("flags", ctypes.c_int), ("shape", ctypes.c_void_p), ("strides", ctypes.c_void_p), ("data", ctypes.c_void_p),
+    )  # fmt: skip
+
+
+array_interface = ctypes.PYFUNCTYPE(ctypes.POINTER(ArrayInterface), ctypes.py_object, ctypes.c_char_p)(
+    ("PyCapsule_GetPointer", ctypes.pythonapi)
+)
+"""Of array.__array_struct__; the second argument is None, the name of that capsule."""
 
 
 class CompiledFunction:
@@ -36,18 +56,19 @@ class CompiledFunction:
         update_wrapper(self, python)
 
     def __call__(self, *arguments: Any) -> Any:
-        kinds = tuple(_kind(a) for a in arguments)
+        words: list[Any] = []
+        kinds = tuple([_pack(a, words) for a in arguments])
         if kinds not in self.ready:
             self.ready[kinds] = self._made(kinds)
         run, returned, _ = self.ready[kinds]
         results = (ctypes.c_int64 * RESULTS)()
-        run(*(x for a in arguments for x in _flatten(a)), results)
+        run(*words, results)
         return _decode_result(returned, iter(results))
 
     def address(self, *arguments: Any) -> int:
         """Host address of the machine code for arguments of these kinds, for other machine code to call: it takes
         numbers as 64 bits, of an array the pointer and the extents, and last a pointer to RESULTS words."""
-        kinds = tuple(_kind(a) for a in arguments)
+        kinds = tuple(_pack(a, []) for a in arguments)
         if kinds not in self.ready:
             self.ready[kinds] = self._made(kinds)
         return int(ctypes.cast(self.ready[kinds][0], ctypes.c_void_p).value or 0)
@@ -70,16 +91,30 @@ def compiled(function: Callable[..., Any]) -> Any:
 # Arguments and results
 
 
-def _kind(argument: Any) -> Kind:
+def _pack(argument: Any, words: list[Any]) -> Kind:
+    """The kind of an argument; appends the words that are passed for it."""
     if isinstance(argument, np.ndarray):
         if not argument.flags.c_contiguous:
             raise TypeError("compiled functions take arrays in C order: np.ascontiguousarray makes one")
-        return argument.dtype.str, argument.ndim
+        words += (array_interface(argument.__array_struct__, None).contents.data, *argument.shape)
+        return _type_string(argument.dtype), argument.ndim
     if isinstance(argument, Record):
+        words.append(argument.values.ctypes.data)
         return "record", argument._fields
     if isinstance(argument, tuple):
-        return type(argument).__module__, type(argument).__qualname__, tuple(_kind(a) for a in argument)
+        return *_class_name(type(argument)), tuple([_pack(a, words) for a in argument])
+    words.append(argument)
     return "float" if isinstance(argument, float) else "int"
+
+
+@cache
+def _type_string(dtype: np.dtype[Any]) -> str:
+    return dtype.str
+
+
+@cache
+def _class_name(kind: type) -> tuple[str, str]:
+    return kind.__module__, kind.__qualname__
 
 
 def _c_types(kind: Kind) -> list[str]:
@@ -91,19 +126,6 @@ def _c_types(kind: Kind) -> list[str]:
     if len(kind) == 2:
         return ["pointer", *["int"] * kind[1]]
     return [t for part in kind[2] for t in _c_types(part)]
-
-
-def _flatten(argument: Any) -> Iterator[Any]:
-    if isinstance(argument, np.ndarray):
-        yield argument.ctypes.data
-        yield from argument.shape
-    elif isinstance(argument, Record):
-        yield argument.values.ctypes.data
-    elif isinstance(argument, tuple):
-        for part in argument:
-            yield from _flatten(part)
-    else:
-        yield argument
 
 
 def _decode_result(returned: Any, results: Iterator[int]) -> Any:
@@ -125,9 +147,11 @@ def _object(python: Callable[..., Any], kinds: Sequence[Kind]) -> bytes:
     """Object file with `entry`, and in `returned` the kinds of the result."""
     import llvmlite.binding as llvm
 
-    module = llvm.parse_assembly(str(llvm_module(python, kinds)))
-    machine = target()
-    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=2))
+    text, machine = str(llvm_module(python, kinds)), target()
+    module = llvm.parse_assembly(text)
+    # Level 2 takes a third longer to optimise the SM simulation, and makes it no faster.
+    level = 1 if len(text) > LARGE else 2
+    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=level))
     builder.getModulePassManager().run(module, builder)
     return bytes(machine.emit_object(module))
 

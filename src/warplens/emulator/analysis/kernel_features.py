@@ -77,8 +77,9 @@ def highest(program: Program) -> dict[str, int]:
     """The highest number that the program names in each file, -1 if it names none."""
     last: dict[str, int] = dict.fromkeys(("R", "B", "UR", "P", "UP"), -1)
     for instruction in program.instructions:
+        run = _run(instruction)
         for operand in (instruction.guard, *instruction.operands):
             for register in (r for r in named(operand) if r.index >= 0):
-                end = register.index + (_run(instruction) if register.file == "R" else 0)
+                end = register.index + (run if register.file == "R" else 0)
                 last[register.file] = max(last.get(register.file, -1), end)
     return last

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warplens.core.memory_opcodes import EVERY_ACTION, MEMORY, Action, opcodes
-from warplens.core.program import Constant, Immediate, Instruction, Program, Register
+from warplens.core.program import Constant, Immediate, Instruction, Program, Register, opcode_words
 from warplens.counters.opcodes import width
 from warplens.isa.dsl.decode import bind
 from warplens.machine import Machine, Speeds
@@ -228,30 +229,33 @@ def adds_floats(instruction: Instruction) -> bool:
 
 
 def kind_of(instruction: Instruction) -> Kind:
-    if instruction.base == "BAR":
-        return Kind.BARRIER_ARRIVE if "ARV" in instruction.modifiers else Kind.BARRIER
-    if instruction.base == "LDC":
+    return _kind(instruction.opcode, COMMIT in instruction.text, instruction.control.write_barrier is not None)
+
+
+@cache
+def _kind(opcode: str, commits: bool, has_scoreboard: bool) -> Kind:
+    base, modifiers = opcode_words(opcode)
+    if base == "BAR":
+        return Kind.BARRIER_ARRIVE if "ARV" in modifiers else Kind.BARRIER
+    if base == "LDC":
         return Kind.CONSTANT_LOAD
-    if instruction.base in ("S2R", "S2UR"):
+    if base in ("S2R", "S2UR"):
         return Kind.SPECIAL_REGISTER
-    if instruction.base == "EXIT":
+    if base == "EXIT":
         return Kind.EXIT
-    if instruction.base in PRODUCTS and COMMIT in instruction.text:
+    if base in PRODUCTS and commits:
         return Kind.PRODUCT_GROUP
-    if instruction.opcode.startswith("WARPGROUP.ARRIVE"):
+    if opcode.startswith("WARPGROUP.ARRIVE"):
         return Kind.PRODUCT_START
-    if instruction.opcode.startswith("WARPGROUP.DEPBAR"):
+    if opcode.startswith("WARPGROUP.DEPBAR"):
         return Kind.PRODUCT_WAIT
-    if instruction.base == "SYNCS":
-        return Kind.MBARRIER_WAIT if "PHASECHK" in instruction.modifiers else Kind.MBARRIER
-    if instruction.opcode.startswith("UBLKCP.S.G"):
+    if base == "SYNCS":
+        return Kind.MBARRIER_WAIT if "PHASECHK" in modifiers else Kind.MBARRIER
+    if opcode.startswith("UBLKCP.S.G"):
         return Kind.BULK_LOAD
-    if instruction.opcode.startswith(("UBLKCP.G.S", "UBLKRED.G.S")):
+    if opcode.startswith(("UBLKCP.G.S", "UBLKRED.G.S")):
         return Kind.BULK_STORE
-    kind = KINDS.get(instruction.base)
-    if kind is not None:
-        return kind
-    return Kind.VARIABLE if instruction.control.write_barrier is not None else Kind.FIXED
+    return KINDS.get(base, Kind.VARIABLE if has_scoreboard else Kind.FIXED)
 
 
 def pipe_cycles(instruction: Instruction, pipe: str, machine: Machine) -> float:

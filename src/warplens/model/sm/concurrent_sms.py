@@ -47,10 +47,9 @@ def simulate_sms(
 
     log   output: what the warps of the first SM do when
     """
+    never = np.full(1, p.NEVER, np.float64)
     if not chosen.other_sms:
-        never = np.full(1, p.NEVER, np.float64)
         return [_simulate_sm(kernel, select_blocks(streams, chosen.blocks), never, never, log)]
-    before = np.full(LINES, p.NEVER, np.float64)
     every = (chosen.blocks, *chosen.other_sms)
     threads = min(available_threads(), len(every))
     requested = [np.full(LINES, p.NEVER, np.float64) for _ in range(threads)]
@@ -62,9 +61,9 @@ def simulate_sms(
         finally:
             requested.append(mine)
 
-    simulated(every[0], before)  # compiles what all need
+    simulated(every[0], never)  # compiles what all need
     with _threads(threads) as pool:
-        deque(pool.map(lambda blocks: simulated(blocks, before), every[1:]), maxlen=0)
+        deque(pool.map(lambda blocks: simulated(blocks, never), every[1:]), maxlen=0)
         now = requested[0].copy()
         for others in requested[1:]:
             np.minimum(now, others, out=now)

@@ -169,7 +169,7 @@ def first_request(line, at, memory):  # type: ignore[no-untyped-def]
         return at
     place = int(hashed(line + 11) * now.size)
     now[place] = min(now[place], at)
-    return min(before[place], at)
+    return min(before[min(place, before.size - 1)], at)  # one entry where nothing is known of other SMs
 
 
 @compiled

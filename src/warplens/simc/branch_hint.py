@@ -1,0 +1,8 @@
+"""Branch hint: keeps code that rarely runs out of the way of the code around it, in compiled functions."""
+
+from __future__ import annotations
+
+
+def unlikely(condition: bool) -> bool:
+    """The condition, of which LLVM hears that it rarely holds (llvm.expect)."""
+    return condition
