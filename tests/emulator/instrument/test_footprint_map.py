@@ -149,6 +149,13 @@ def test_scattered_words_of_two_blocks(conflicts: list[bool]) -> None:
     assert conflicts == [True]
 
 
+def test_what_is_compared_at_a_time_does_not_matter(monkeypatch: pytest.MonkeyPatch, conflicts: list[bool]) -> None:
+    monkeypatch.setattr(footprint_map, "AT_A_TIME", 16)
+    compare("columns", np.arange(N, dtype=np.int32))
+    compare("later", np.arange(N, dtype=np.int32))
+    assert conflicts == [False, True]
+
+
 def test_blocks_that_wait_for_each_other_are_not_tried() -> None:
     assert not can_be_mapped(written(SOURCE, "polls").program)
     assert can_be_mapped(written(SOURCE, "words").program)

@@ -20,6 +20,7 @@ from warplens.emulator.state.structs import Footprint, WorkerEnv
 from warplens.sass.block_queue import polls_other_blocks
 
 BYTES = 32  # of memory that a byte of a map stands for: a bit for each word
+AT_A_TIME = 1 << 20  # bytes of the maps that are compared at once, which need so much memory three times
 Words = NDArray[np.uint64]
 
 
@@ -51,12 +52,21 @@ class FootprintMap:
 def conflict(maps: Sequence[FootprintMap], allocations: Sequence[Allocation]) -> bool:
     """Whether a worker touched a word of these allocations that another one wrote."""
     for allocation in allocations:
-        touched, written = (np.zeros(-(-allocation.size // BYTES), np.uint8) for _ in range(2))
-        for one in maps:
-            writes = one.part(one.written, allocation)
-            uses = one.part(one.read, allocation) | writes
-            if (writes & touched).any() or (uses & written).any():
+        parts = [(one.part(one.read, allocation), one.part(one.written, allocation)) for one in maps]
+        for first in range(0, parts[0][0].size, AT_A_TIME):
+            here = slice(first, first + AT_A_TIME)
+            if _meet([(read[here], written[here]) for read, written in parts]):
                 return True
-            touched |= uses
-            written |= writes
+    return False
+
+
+def _meet(marks: Sequence[tuple[NDArray[np.uint8], NDArray[np.uint8]]]) -> bool:
+    """Whether one has a bit among its written ones that another one has at all; of each the read and the written."""
+    touched, written = (np.zeros_like(marks[0][0]) for _ in range(2))
+    for read, writes in marks:
+        uses = read | writes
+        if (writes & touched).any() or (uses & written).any():
+            return True
+        touched |= uses
+        written |= writes
     return False
