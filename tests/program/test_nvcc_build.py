@@ -112,9 +112,40 @@ def test_the_architecture_is_named_once(
 
 
 @pytest.mark.parametrize(
+    ("words", "made"),
+    [
+        (("main.cu", "-c"), ["main.o"]),
+        (("main.cu", "util.cpp", "-dc"), ["main.o", "util.o"]),
+        (("main.cu", "-c", "-o", "other.o"), ["other.o"]),
+        (("main.cu", "-ptx"), ["main.ptx"]),
+        (("main.o",), ["a.out"]),
+        (("util.cpp", "-x", "cu", "-o", "app"), ["app"]),
+    ],
+)
+def test_build_stands_in_for_nvcc_in_a_makefile(
+    compilers: Path, capfd: pytest.CaptureFixture[str], words: tuple[str, ...], made: list[str]
+) -> None:
+    for name in ("util.cpp", "main.o"):
+        (compilers / name).write_text("int util")
+    before = set(compilers.iterdir()) - {compilers / "main.o"}
+    assert main(["build", *words, "--arch", "sm_90"]) == 0
+    assert sorted(path.name for path in set(compilers.iterdir()) - before - {compilers / "calls"}) == sorted(
+        {*made, "main.o"}
+    )
+    program = "" if made[0] not in {"a.out", "app"} else f"; run it with `warplens run -- ./{made[0]}`"
+    assert capfd.readouterr().err == "".join(f"{name}: for sm_90{program}\n" for name in made)
+
+
+def test_a_make_rule_is_not_written_where_included_files_are_asked_for(compilers: Path) -> None:
+    assert main(["build", "main.cu", "-MD", "-MT", "x.o", "-MF", "x.d", "-c", "--arch", "sm_90"]) == 0
+    (asked,) = (call for call in calls(compilers) if "-MM" in call)
+    assert asked == "-arch=sm_90 -lineinfo -c -MM main.cu"
+
+
+@pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("main.cpp",), "build takes .cu files"),
+        (("-lm",), "build takes files to compile or to link: .cu, .cpp"),
         (("main.cu", "--arch", "sm_1"), "unknown architecture 'sm_1'"),
         (("main.cu", "--arch", "sm_90", "--gpu", "t4"), "--gpu and --arch both name an architecture"),
         (("main.cu", "-o", "/nowhere/at/all"), "/nowhere/at"),
@@ -135,6 +166,7 @@ def test_wrong_words_of_build(
         ("main.cu:1:10: fatal error: helper.h: No such file or directory", "helper.h is in none of the folders"),
         ("ptxas fatal   : Unresolved extern function 'f'", "add -rdc=true, and all files"),
         ("/usr/bin/ld: cannot find -lmine: No such file", "the library libmine is in none of the folders"),
+        ("cannot find -lother: No such file or directory", "the library libother is in none of the folders"),
         ("in function `_start': undefined reference to `main'", "`warplens explain FILE` analyses kernels alone"),
         ("undefined reference to `cublasCreate_v2'", "cublas is a library of NVIDIA that is not among the wheels"),
     ],

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from warplens.errors import CompileError, UsageError
+from warplens.program.link_libraries import link_options
 from warplens.program.nvcc_toolchain import nvcc_command
 from warplens.system import disk_cache
 from warplens.system.atomic_write import write_whole
@@ -22,9 +23,18 @@ LONGEST_SECONDS = 900
 CUDA_SOURCE = ".cu"
 SOURCES = (CUDA_SOURCE, ".cpp", ".cc", ".cxx", ".c")
 OBJECTS = (".o", ".a", ".so")
+PHASES = {
+    ".o": {"-c", "--compile", "-dc", "--device-c", "-dw", "--device-w", "-dlink", "--device-link"},
+    ".ptx": {"-ptx", "--ptx"}, ".cubin": {"-cubin", "--cubin"}, ".fatbin": {"-fatbin", "--fatbin"},
+    ".a": {"-lib", "--lib"},
+}  # fmt: skip
+"""Options by which nvcc makes something else than a program, by the suffix of what it makes."""
+DEPENDENCIES, WITH_NAMES = {"-MD", "-MMD", "-MP"}, {"-MF", "-MT", "-MQ"}
+"""Options by which a compilation writes a make rule to a file, and those of them that a name follows."""
 ARCHITECTURE = re.compile(r"--?(arch|gpu-architecture|gencode|generate-code|gpu-code|code)(=.*)?")
 HINTS = (
-    (r"(\S+): No such file or directory", "{0} is in none of the folders that are searched: add its folder with -I"),
+    (r"error: (\S+): No such file or directory", "{0} is in none of the folders that are searched: add its folder "
+     "with -I"),
     (r"ptxas fatal.*Unresolved extern", "a function is in another file: add -rdc=true, and all files"),
     (r"cannot find -l([\w.+-]+)", "the library lib{0} is in none of the folders that are searched: name its folder "
      "with -L"),
@@ -64,13 +74,18 @@ def build(sources: Sequence[str], output: str, arch: str, options: Sequence[str]
         raise UsageError(f"cannot write {output}: {error.strerror}") from None
 
 
+def made_suffix(options: Sequence[str]) -> str:
+    """Suffix of what nvcc makes with these options, "" for a program."""
+    return next((suffix for suffix, names in PHASES.items() if names & {*options}), "")
+
+
 def project_files(sources: Sequence[str], arch: str, options: Sequence[str]) -> dict[str, list[str]]:
     """Of each file that is compiled the files that it is made of, but for those of the system; absolute names.
 
     UsageError, CompileError as executable().
     """
     command = _command(sources, arch, options)
-    toolkit = Path(command[0]).resolve().parent.parent
+    toolkit = _toolkit(command)
     headers = {toolkit / "include", toolkit / "targets"}
     found = {}
     for source in sources:
@@ -90,7 +105,7 @@ def changed_program(
     """
     with _copied(sources, texts, arch, options) as (command, files, folder):
         made = folder / Path(sources[0]).stem
-        _run([*command, "-o", str(made), *files])
+        _link(command, made, files)
         yield made
 
 
@@ -172,18 +187,38 @@ def _content(file: Path) -> bytes:
 
 def _includes(command: list[str], sources: Sequence[str]) -> list[str]:
     """The files of a make rule, "main.o : main.cu \\ ...", but for those of the system."""
-    rules = b"\n".join(_run([*command, "-MM", source]) for source in sources if source.endswith(SOURCES)).decode(
+    asked = [*_without_rules(command), "-MM"]
+    rules = b"\n".join(_run([*asked, source]) for source in sources if source.endswith(SOURCES)).decode(
         errors="replace"
     )
     words = shlex.split(rules.replace("\\\n", " "))
     return sorted({word for word in words if not word.endswith(":") and Path(word).is_file()})
 
 
+def _without_rules(command: list[str]) -> Iterator[str]:
+    words = iter(command)
+    for word in words:
+        if word in WITH_NAMES:
+            next(words, "")
+        elif word not in DEPENDENCIES:
+            yield word
+
+
 def _compiled(command: list[str], sources: Sequence[str]) -> bytes:
     with tempfile.TemporaryDirectory(prefix="warplens-") as folder:
         made = Path(folder) / "program"
-        _run([*command, "-o", str(made), *sources])
+        _link(command, made, sources)
         return made.read_bytes()
+
+
+def _link(command: list[str], made: Path, files: Sequence[str]) -> None:
+    with link_options(command, _toolkit(command)) as found:
+        _run([*command, *found, "-o", str(made), *files])
+
+
+def _toolkit(command: list[str]) -> Path:
+    """The folder above that of nvcc."""
+    return Path(command[0]).resolve().parent.parent
 
 
 def _run(command: list[str]) -> bytes:

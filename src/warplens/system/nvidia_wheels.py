@@ -20,6 +20,13 @@ def program_of(package: str, name: str) -> tuple[Path, str] | None:
     return None
 
 
+def library_of(name: str) -> Path | None:
+    """Path of a shared library of the wheels; None if it is missing."""
+    wheels = find_spec("nvidia")
+    places = [Path(root) / "cu13" / "lib" / name for root in wheels.submodule_search_locations or []] if wheels else []
+    return next(filter(Path.is_file, places), None)
+
+
 CUTLASS = "nvidia-cutlass"
 
 
