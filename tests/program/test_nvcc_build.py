@@ -13,7 +13,7 @@ import pytest
 
 from warplens.cli.main import main
 from warplens.errors import CompileError, UsageError
-from warplens.program import nvcc_toolchain
+from warplens.program import nvcc_build, nvcc_toolchain
 from warplens.program.nvcc_build import changed_program, executable, machine_code, project_files
 
 STANDS_IN = """#!/bin/sh
@@ -37,6 +37,7 @@ def compilers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "part.h").write_text("one")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setattr(nvcc_build, "header_folders", list)
     return tmp_path
 
 
@@ -136,6 +137,12 @@ def test_build_stands_in_for_nvcc_in_a_makefile(
     assert capfd.readouterr().err == "".join(f"{name}: for sm_90{program}\n" for name in made)
 
 
+def test_headers_of_wheels_come_after_those_of_the_toolkit(compilers: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nvcc_build, "header_folders", lambda: [Path("/wheels/include")])
+    assert main(["build", "main.cu", "-Iown", "--arch", "sm_90"]) == 0
+    assert calls(compilers)[-1].startswith("-arch=sm_90 -lineinfo -Iown -Xcompiler=-idirafter,/wheels/include -o ")
+
+
 def test_a_make_rule_is_not_written_where_included_files_are_asked_for(compilers: Path) -> None:
     assert main(["build", "main.cu", "-MD", "-MT", "x.o", "-MF", "x.d", "-c", "--arch", "sm_90"]) == 0
     (asked,) = (call for call in calls(compilers) if "-MM" in call)
@@ -164,6 +171,7 @@ def test_wrong_words_of_build(
     ("output", "says"),
     [
         ("main.cu:1:10: fatal error: helper.h: No such file or directory", "helper.h is in none of the folders"),
+        ("main.cu:1:10: fatal error: curand_kernel.h: No such file or directory", "pip install nvidia-curand"),
         ("ptxas fatal   : Unresolved extern function 'f'", "add -rdc=true, and all files"),
         ("/usr/bin/ld: cannot find -lmine: No such file", "the library libmine is in none of the folders"),
         ("cannot find -lother: No such file or directory", "the library libother is in none of the folders"),

@@ -17,7 +17,7 @@ from warplens.program.link_libraries import link_options
 from warplens.program.nvcc_toolchain import nvcc_command
 from warplens.system import disk_cache
 from warplens.system.atomic_write import write_whole
-from warplens.system.nvidia_wheels import cutlass_headers
+from warplens.system.nvidia_wheels import cutlass_headers, header_folders
 
 LONGEST_SECONDS = 900
 CUDA_SOURCE = ".cu"
@@ -32,9 +32,17 @@ PHASES = {
 DEPENDENCIES, WITH_NAMES = {"-MD", "-MMD", "-MP"}, {"-MF", "-MT", "-MQ"}
 """Options by which a compilation writes a make rule to a file, and those of them that a name follows."""
 ARCHITECTURE = re.compile(r"--?(arch|gpu-architecture|gencode|generate-code|gpu-code|code)(=.*)?")
+HEADERS = (
+    (r"curand\w*\.h", "nvidia-curand"), (r"nvml\.h", "nvidia-nvml-dev"), (r"(?:nvtx3/)?nvToolsExt\.h", "nvidia-nvtx"),
+    (r"(?:cuda_profiler_api|cudaProfiler)\.h", "nvidia-cuda-profiler-api"), (r"nvJitLink\.h", "nvidia-nvjitlink"),
+    (r"nvFatbin\.h", "nvidia-nvfatbin"),
+)  # fmt: skip
+"""Headers whose wheels `warplens[build]` does not bring: most programs do without them."""
 HINTS = (
-    (r"error: (\S+): No such file or directory", "{0} is in none of the folders that are searched: add its folder "
-     "with -I"),
+    *((rf"error: ({header}): No such file", f"{{0}} is in a wheel of NVIDIA: pip install {package}")
+      for header, package in HEADERS),
+    (rf"error: (?!(?:{'|'.join(header for header, _ in HEADERS)}):)(\S+): No such file or directory",
+     "{0} is in none of the folders that are searched: add its folder with -I"),
     (r"ptxas fatal.*Unresolved extern", "a function is in another file: add -rdc=true, and all files"),
     (r"cannot find -l([\w.+-]+)", "the library lib{0} is in none of the folders that are searched: name its folder "
      "with -L"),
@@ -160,6 +168,7 @@ def _command(sources: Sequence[str], arch: str, options: Sequence[str]) -> list[
             raise UsageError(f"no such file: {source}")
     own = [] if any(ARCHITECTURE.fullmatch(option) for option in options) else [f"-arch={arch}"]
     headers = [f"-I{folder}" for folder in cutlass_headers()[0]]
+    headers += [f"-Xcompiler=-idirafter,{folder}" for folder in header_folders()]  # of what the toolkit has not
     return [*nvcc_command(), *own, "-lineinfo", *options, *headers]
 
 
