@@ -19,7 +19,7 @@ def needed(program: Path) -> list[str]:
 
 @pytest.mark.parametrize(
     ("name", "function", "file"),
-    [("cuda", "cuInit", "libcuda.so.1"), ("nvidia-ml", "nvmlInit_v2", "libnvidia-ml.so.1")],
+    [("cuda", "cuInit", "libcuda.so.1"), ("nvidia-ml", "nvmlDeviceGetSerial", "libnvidia-ml.so.1")],
 )
 def test_a_program_is_linked_with_the_driver_under_its_own_name(
     tmp_path: Path, name: str, function: str, file: str

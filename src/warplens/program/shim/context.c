@@ -16,6 +16,7 @@ struct context {
     int live, device;
     unsigned long long peers; /* devices whose memory it may access, a bit each */
     unsigned done;            /* for the first time (enum first) */
+    int cache_configuration;  /* a wish, which is kept and given back */
 };
 
 static struct context primary[MOST_DEVICES];
@@ -88,7 +89,7 @@ static void set_limit(int limit, size_t value) {
 static void end(struct context *context) {
     end_context(context, context->device);
     context->live = 0;
-    context->peers = context->done = 0;
+    context->peers = context->done = context->cache_configuration = 0;
 }
 
 static void reset(CUdevice device) {
@@ -261,14 +262,18 @@ EXPORT CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest) {
 }
 
 EXPORT CUresult cuCtxSetCacheConfig(int configuration) {
-    (void)configuration; /* a wish, which the driver may leave out */
-    return finish(begin(CONTEXT), CALL_NS);
+    CUresult status = begin(CONTEXT);
+    if (!status && (configuration < 0 || configuration > 3))
+        status = INVALID_VALUE;
+    if (!status)
+        current()->cache_configuration = configuration;
+    return finish(status, CALL_NS);
 }
 
 EXPORT CUresult cuCtxGetCacheConfig(int *configuration) {
     CUresult status = begin(CONTEXT);
     if (!status)
-        *configuration = 0;
+        *configuration = current()->cache_configuration;
     return finish(status, CALL_NS);
 }
 

@@ -22,6 +22,8 @@ CUresult cuCtxGetDevice(CUdevice *device);
 CUresult cuCtxPushCurrent_v2(CUcontext context);
 CUresult cuCtxPopCurrent_v2(CUcontext *context);
 CUresult cuCtxSynchronize(void);
+CUresult cuCtxGetCacheConfig(int *configuration);
+CUresult cuCtxSetCacheConfig(int configuration);
 CUresult cuCtxGetLimit(size_t *value, int limit);
 CUresult cuCtxSetLimit(int limit, size_t value);
 CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest);

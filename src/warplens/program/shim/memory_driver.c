@@ -66,10 +66,10 @@ EXPORT CUresult cuMemFreeHost(void *address) {
 
 EXPORT CUresult cuMemGetInfo_v2(size_t *available, size_t *total) {
     CUresult status = begin(CONTEXT);
-    if (!status) {
+    if (!status && available)
         *available = bytes_free(current_device());
+    if (!status && total)
         *total = gpu.memory_bytes;
-    }
     return finish(status, CALL_NS);
 }
 
