@@ -21,6 +21,7 @@ echo "$@" >> "$(dirname "$0")/calls"
 case "$*" in
 *refuse*) echo "refused.cu(1): error: no" >&2; exit 1 ;;
 *--version*) echo 13.0 ;;
+*--list-gpu-arch*) echo compute_75; echo compute_80; echo compute_90 ;;
 *-MM*) echo "main.o : main.cu part.h" ;;
 *) while [ $# -gt 0 ]; do [ "$1" = -o ] && cat main.cu part.h > "$2"; shift; done ;;
 esac
@@ -101,6 +102,14 @@ def test_build_passes_on_what_is_not_its_own(compilers: Path, capfd: pytest.Capt
         (("--arch=sm_75",), "-arch=sm_75 -lineinfo"),
         (("-arch=sm_80",), "-lineinfo -arch=sm_80"),
         (("-gencode", "arch=compute_90,code=sm_90"), "-lineinfo -gencode arch=compute_90,code=sm_90"),
+        (("-arch=sm_60",), "-arch=sm_90 -lineinfo"),
+        (("-arch", "sm_60", "-O1"), "-arch=sm_90 -lineinfo -O1"),
+        (("--gpu-architecture=compute_60", "-code=sm_60,compute_60"), "-arch=sm_90 -lineinfo"),
+        (("-arch=native",), "-arch=sm_90 -lineinfo"),
+        (
+            ("-gencode", "arch=compute_60,code=sm_60", "-gencode=arch=compute_90,code=sm_90a"),
+            "-lineinfo -gencode=arch=compute_90,code=sm_90a",
+        ),
         ((), "-arch=sm_90 -lineinfo"),
     ],
 )
@@ -110,6 +119,17 @@ def test_the_architecture_is_named_once(
     monkeypatch.setenv("WARPLENS_GPU", "h200")
     assert main(["build", "main.cu", *words, "--output", "app"]) == 0
     assert calls(compilers)[-1].startswith(f"{arch} -o")
+
+
+@pytest.mark.parametrize(
+    ("arch", "says"),
+    [("sm_80", "main.o: for sm_80\n"), ("sm_60", "main.o: for sm_90, as this nvcc cannot compile for sm_60\n")],
+)
+def test_what_is_compiled_for_is_said(
+    compilers: Path, capfd: pytest.CaptureFixture[str], arch: str, says: str
+) -> None:
+    assert main(["build", "main.cu", "-c", f"-arch={arch}", "--gpu", "h200"]) == 0
+    assert capfd.readouterr().err == says
 
 
 @pytest.mark.parametrize(

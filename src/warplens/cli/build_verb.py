@@ -51,6 +51,7 @@ def build(output: str | None, gpu: str | None, arch: str | None, words: tuple[st
     from warplens.machine import choose
     from warplens.program.nvcc_build import OBJECTS, SOURCES, WITH_NAMES, made_suffix
     from warplens.program.nvcc_build import build as compile_program
+    from warplens.program.nvcc_toolchain import architecture_options
     from warplens.system.atomic_write import check_place
 
     if gpu and arch:
@@ -65,7 +66,8 @@ def build(output: str | None, gpu: str | None, arch: str | None, words: tuple[st
     machine, _ = choose(gpu, os.environ)
     chosen = arch or machine.arch
     check_architecture(chosen)
-    suffix = made_suffix(options)
+    suffix, told = made_suffix(options), architecture_options(options)
+    other = f", as this nvcc cannot compile for {', '.join(told.unknown)}" if told.unknown and not told.names else ""
     if output or not suffix:
         made = {output or "a.out": files}
     else:
@@ -75,4 +77,4 @@ def build(output: str | None, gpu: str | None, arch: str | None, words: tuple[st
         compile_program(parts, place, chosen, options)
         command = place if os.sep in place else f"./{place}"
         use = "" if suffix else f"; run it with `warplens run -- {command}`"
-        click.echo(f"{place}: for {chosen}{use}", err=True)
+        click.echo(f"{place}: for {', '.join(told.names) or chosen}{other}{use}", err=True)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from warplens.errors import CompileError, UsageError
 from warplens.program.link_libraries import link_options
-from warplens.program.nvcc_toolchain import nvcc_command
+from warplens.program.nvcc_toolchain import architecture_options, nvcc_command
 from warplens.system import disk_cache
 from warplens.system.atomic_write import write_whole
 from warplens.system.nvidia_wheels import cutlass_headers, header_folders
@@ -31,7 +31,6 @@ PHASES = {
 """Options by which nvcc makes something else than a program, by the suffix of what it makes."""
 DEPENDENCIES, WITH_NAMES = {"-MD", "-MMD", "-MP"}, {"-MF", "-MT", "-MQ"}
 """Options by which a compilation writes a make rule to a file, and those of them that a name follows."""
-ARCHITECTURE = re.compile(r"--?(arch|gpu-architecture|gencode|generate-code|gpu-code|code)(=.*)?")
 HEADERS = (
     (r"curand\w*\.h", "nvidia-curand"), (r"nvml\.h", "nvidia-nvml-dev"), (r"(?:nvtx3/)?nvToolsExt\.h", "nvidia-nvtx"),
     (r"(?:cuda_profiler_api|cudaProfiler)\.h", "nvidia-cuda-profiler-api"), (r"nvJitLink\.h", "nvidia-nvjitlink"),
@@ -166,10 +165,11 @@ def _command(sources: Sequence[str], arch: str, options: Sequence[str]) -> list[
     for source in sources:
         if not Path(source).is_file():
             raise UsageError(f"no such file: {source}")
-    own = [] if any(ARCHITECTURE.fullmatch(option) for option in options) else [f"-arch={arch}"]
+    told = architecture_options(options)
+    own = [] if told.names else [f"-arch={arch}"]
     headers = [f"-I{folder}" for folder in cutlass_headers()[0]]
     headers += [f"-Xcompiler=-idirafter,{folder}" for folder in header_folders()]  # of what the toolkit has not
-    return [*nvcc_command(), *own, "-lineinfo", *options, *headers]
+    return [*nvcc_command(), *own, "-lineinfo", *told.options, *headers]
 
 
 def _made(sources: Sequence[str], arch: str, options: Sequence[str]) -> tuple[bytes, str]:
