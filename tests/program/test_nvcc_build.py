@@ -95,6 +95,13 @@ def test_build_passes_on_what_is_not_its_own(compilers: Path, capfd: pytest.Capt
     assert sum(" -o " in call for call in calls(compilers)) == 2
 
 
+def test_a_library_that_has_changed_is_linked_again(compilers: Path) -> None:
+    for content in ("one", "two", "two"):
+        (compilers / "libutil.a").write_text(content)
+        assert main(["build", "main.cu", "-L", ".", "-lutil", "--output-file", "app", "--arch", "sm_90"]) == 0
+    assert sum(" -o " in call for call in calls(compilers)) == 2
+
+
 @pytest.mark.parametrize(
     ("words", "arch"),
     [

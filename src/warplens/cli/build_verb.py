@@ -10,7 +10,10 @@ import click
 
 from warplens.errors import UsageError
 
-OWN = {"-o": "--output", "-h": "--help", **{name: name for name in ("--output", "--gpu", "--arch", "--help")}}
+OWN = {
+    "-o": "--output", "--output-file": "--output", "-h": "--help",
+    **{name: name for name in ("--output", "--gpu", "--arch", "--help")},
+}  # fmt: skip
 
 
 class PassesOn(click.Command):

@@ -186,12 +186,23 @@ def _built(command: list[str], sources: Sequence[str]) -> tuple[bytes, str]:
     if not files or not all(Path(file).is_file() for file in files):
         files = _includes(command, sources)
         disk_cache.keep("nvcc", asked, json.dumps(files).encode())
-    key = disk_cache.key("nvcc", asked, *map(_content, map(Path, files)))
+    key = disk_cache.key("nvcc", asked, *map(_content, (*map(Path, files), *_libraries(command))))
     return disk_cache.remember("nvcc", key, lambda: _compiled(command, sources)), key
 
 
 def _content(file: Path) -> bytes:
     return file.read_bytes()
+
+
+def _libraries(command: list[str]) -> list[Path]:
+    """Files of -l in the folders of -L."""
+    named = {"-L": list[str](), "-l": list[str]()}
+    words = iter(command)
+    for word in words:
+        if word[:2] in named:
+            named[word[:2]].append(word[2:] or next(words, ""))
+    files = (Path(folder, f"lib{name}{end}") for folder in named["-L"] for name in named["-l"] for end in (".a", ".so"))
+    return [file for file in files if file.is_file()]
 
 
 def _includes(command: list[str], sources: Sequence[str]) -> list[str]:
