@@ -23,7 +23,7 @@ EXPORT CUresult cuStreamCreate(CUstream *handle, unsigned flags) {
 }
 
 EXPORT CUresult cuStreamDestroy_v2(CUstream handle) {
-    CUresult status = begin(CONTEXT_AND_NO_FAULT);
+    CUresult status = begin_in(handle);
     struct stream *stream = first_stream();
     while (stream && stream != handle)
         stream = stream->next;
@@ -35,7 +35,7 @@ EXPORT CUresult cuStreamDestroy_v2(CUstream handle) {
 }
 
 static CUresult begin_with(CUstream handle) {
-    CUresult status = begin(CONTEXT_AND_NO_FAULT);
+    CUresult status = begin_in(handle);
     return status ? status : stream_known(handle) ? SUCCESS : INVALID_HANDLE;
 }
 
@@ -154,7 +154,7 @@ EXPORT CUresult cuStreamCopyAttributes(CUstream to, CUstream from) {
 /* Functions of the host that a stream calls: here, when they are queued, as all work before them is done. */
 
 EXPORT CUresult cuLaunchHostFunc(CUstream handle, host_function call, void *data) {
-    CUresult status = begin(CONTEXT_AND_NO_FAULT);
+    CUresult status = begin_in(handle);
     int captured = 0;
     if (!status)
         status = call ? check_capture(handle, &captured) : INVALID_VALUE;

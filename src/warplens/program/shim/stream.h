@@ -6,7 +6,7 @@
 struct capture; /* of streams into a graph (capture.h) */
 struct node;    /* of a graph */
 
-enum { AUTOMATIC = 1 }; /* cudaSynchronizationPolicy */
+enum { AS_IN_CONTEXT = -1 }; /* the synchronization policy that nobody has set: measured, H100, driver 580 */
 
 /* Nodes of a graph that the next one must wait for. */
 struct tips {

@@ -155,7 +155,7 @@ EXPORT channel_format cudaCreateChannelDesc(int x, int y, int z, int w, int kind
 
 static CUresult copy(const copy_3d *c, CUstream stream, int waits) {
     struct rows rows;
-    CUresult status = begin(CONTEXT_AND_NO_FAULT);
+    CUresult status = begin_in(stream);
     if (!status)
         status = c ? rows_of(c, &rows) : INVALID_VALUE;
     if (!status)
