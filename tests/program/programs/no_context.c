@@ -17,6 +17,7 @@ int cuCtxCreate_v2(void **context, unsigned flags, int device);
 int cuModuleLoadData(void **module, const void *image);
 int cuModuleGetFunction(void **function, void *module, const char *name);
 int cuMemAlloc_v2(pointer *address, size_t size);
+int cuMemFree_v2(pointer address);
 int cuMemAllocFromPoolAsync(pointer *address, size_t size, void *pool, void *stream);
 int cuMemFreeAsync(pointer address, void *stream);
 int cuMemcpyHtoDAsync_v2(pointer to, const void *from, size_t size, void *stream);
@@ -59,7 +60,7 @@ static void in_steps(void *function, pointer x) {
 
 int main(void) {
     void *context, *popped, *stream, *other, *event, *pool, *module, *function, *graph, *own, *attached;
-    pointer x, y;
+    pointer x, y, spare;
     int four = 4;
     size_t limit;
     OK(cuInit(0));
@@ -71,6 +72,7 @@ int main(void) {
     OK(cuStreamCreate(&other, 1));
     OK(cuEventCreate(&event, 0));
     OK(cuMemAlloc_v2(&x, 256));
+    OK(cuMemAlloc_v2(&spare, 256));
     OK(cuDeviceGetDefaultMemPool(&pool, 0));
     OK(cuCtxPopCurrent_v2(&popped));
 
@@ -93,6 +95,7 @@ int main(void) {
            cudaGetErrorName(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, 0, values, 0)),
            cudaGetErrorName(cuMemsetD8Async(x, 0, 4, 0)), cudaGetErrorName(cuStreamSynchronize(0)),
            cudaGetErrorName(cuMemAlloc_v2(&y, 4)), cudaGetErrorName(cuCtxSynchronize()));
+    OK(cuMemFree_v2(spare));
     OK(cuEventDestroy_v2(event));
     OK(cuStreamDestroy_v2(other));
 

@@ -23,7 +23,7 @@ static struct context primary[MOST_DEVICES];
 static int retained[MOST_DEVICES];
 static __thread struct context *stack[MOST_PUSHED]; /* of this thread; the last is current */
 static __thread int pushed;
-static __thread const void *named;     /* stream or event of a call; without a current context it takes place in its own */
+static __thread const void *named;     /* stream, event or memory of a call: without a current context it is in its own */
 static __thread struct context *lent;  /* that one, during the call */
 enum { DEFAULT_STACK = 1024, DEFAULT_HEAP = 8 << 20, SM_COUNT = 16 /* among the attributes */ };
 enum { PENDING_LAUNCHES = 2048, L2_GRANULARITY = 64 };    /* measured: H100, driver 580 */

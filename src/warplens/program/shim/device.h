@@ -33,8 +33,8 @@ int current_device(void);            /* of this thread's current context */
 CUcontext current_context(void);
 CUresult enter_context(void); /* of a call that needs one */
 void leave_context(void);
-CUresult begin_in(const void *handle); /* of calls that name a stream or event: its context will do */
-CUcontext owner_of(const void *handle); /* the context of a stream or event; NULL of another thing */
+CUresult begin_in(const void *handle); /* of calls that name a stream, an event or memory: its context will do */
+CUcontext owner_of(const void *handle); /* the context of such a thing; NULL of another */
 
 /* The end of a context (context_end.c): all that was made in it goes. */
 void end_context(CUcontext context, int device);

@@ -58,7 +58,8 @@ CUcontext owner_of(const void *handle) {
         if (s == handle)
             return s->context;
     struct event *event = known_event((CUevent)handle);
-    return event ? event->context : NULL;
+    struct block *block = block_of((uint64_t)handle, 0);
+    return event ? event->context : block ? block->context : NULL;
 }
 
 EXPORT CUresult cuEventDestroy_v2(CUevent handle) {

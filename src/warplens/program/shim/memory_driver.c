@@ -46,7 +46,7 @@ EXPORT CUresult cuMemAllocPitch_v2(CUdeviceptr *address, size_t *pitch, size_t w
 }
 
 static CUresult free_block(uint64_t address, int of_host) {
-    CUresult status = begin(CONTEXT_AND_NO_FAULT);
+    CUresult status = begin_in((const void *)address);
     if (!status)
         status = forbid_in_capture();
     if (!status)
