@@ -13,7 +13,7 @@ import pytest
 
 from warplens.cli.main import main
 from warplens.errors import CompileError, UsageError
-from warplens.program import nvcc_toolchain
+from warplens.program import nvcc_build, nvcc_toolchain
 from warplens.program.nvcc_build import changed_program, executable, machine_code, project_files
 
 STANDS_IN = """#!/bin/sh
@@ -21,6 +21,7 @@ echo "$@" >> "$(dirname "$0")/calls"
 case "$*" in
 *refuse*) echo "refused.cu(1): error: no" >&2; exit 1 ;;
 *--version*) echo 13.0 ;;
+*--list-gpu-arch*) echo compute_75; echo compute_80; echo compute_90 ;;
 *-MM*) echo "main.o : main.cu part.h" ;;
 *) while [ $# -gt 0 ]; do [ "$1" = -o ] && cat main.cu part.h > "$2"; shift; done ;;
 esac
@@ -37,6 +38,7 @@ def compilers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "part.h").write_text("one")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setattr(nvcc_build, "header_folders", list)
     return tmp_path
 
 
@@ -93,6 +95,13 @@ def test_build_passes_on_what_is_not_its_own(compilers: Path, capfd: pytest.Capt
     assert sum(" -o " in call for call in calls(compilers)) == 2
 
 
+def test_a_library_that_has_changed_is_linked_again(compilers: Path) -> None:
+    for content in ("one", "two", "two"):
+        (compilers / "libutil.a").write_text(content)
+        assert main(["build", "main.cu", "-L", ".", "-lutil", "--output-file", "app", "--arch", "sm_90"]) == 0
+    assert sum(" -o " in call for call in calls(compilers)) == 2
+
+
 @pytest.mark.parametrize(
     ("words", "arch"),
     [
@@ -100,6 +109,14 @@ def test_build_passes_on_what_is_not_its_own(compilers: Path, capfd: pytest.Capt
         (("--arch=sm_75",), "-arch=sm_75 -lineinfo"),
         (("-arch=sm_80",), "-lineinfo -arch=sm_80"),
         (("-gencode", "arch=compute_90,code=sm_90"), "-lineinfo -gencode arch=compute_90,code=sm_90"),
+        (("-arch=sm_60",), "-arch=sm_90 -lineinfo"),
+        (("-arch", "sm_60", "-O1"), "-arch=sm_90 -lineinfo -O1"),
+        (("--gpu-architecture=compute_60", "-code=sm_60,compute_60"), "-arch=sm_90 -lineinfo"),
+        (("-arch=native",), "-arch=sm_90 -lineinfo"),
+        (
+            ("-gencode", "arch=compute_60,code=sm_60", "-gencode=arch=compute_90,code=sm_90a"),
+            "-lineinfo -gencode=arch=compute_90,code=sm_90a",
+        ),
         ((), "-arch=sm_90 -lineinfo"),
     ],
 )
@@ -112,9 +129,57 @@ def test_the_architecture_is_named_once(
 
 
 @pytest.mark.parametrize(
+    ("arch", "says"),
+    [("sm_80", "main.o: for sm_80\n"), ("sm_60", "main.o: for sm_90, as this nvcc cannot compile for sm_60\n")],
+)
+def test_what_is_compiled_for_is_said(
+    compilers: Path, capfd: pytest.CaptureFixture[str], arch: str, says: str
+) -> None:
+    assert main(["build", "main.cu", "-c", f"-arch={arch}", "--gpu", "h200"]) == 0
+    assert capfd.readouterr().err == says
+
+
+@pytest.mark.parametrize(
+    ("words", "made"),
+    [
+        (("main.cu", "-c"), ["main.o"]),
+        (("main.cu", "util.cpp", "-dc"), ["main.o", "util.o"]),
+        (("main.cu", "-c", "-o", "other.o"), ["other.o"]),
+        (("main.cu", "-ptx"), ["main.ptx"]),
+        (("main.o",), ["a.out"]),
+        (("util.cpp", "-x", "cu", "-o", "app"), ["app"]),
+    ],
+)
+def test_build_stands_in_for_nvcc_in_a_makefile(
+    compilers: Path, capfd: pytest.CaptureFixture[str], words: tuple[str, ...], made: list[str]
+) -> None:
+    for name in ("util.cpp", "main.o"):
+        (compilers / name).write_text("int util")
+    before = set(compilers.iterdir()) - {compilers / "main.o"}
+    assert main(["build", *words, "--arch", "sm_90"]) == 0
+    assert sorted(path.name for path in set(compilers.iterdir()) - before - {compilers / "calls"}) == sorted(
+        {*made, "main.o"}
+    )
+    program = "" if made[0] not in {"a.out", "app"} else f"; run it with `warplens run -- ./{made[0]}`"
+    assert capfd.readouterr().err == "".join(f"{name}: for sm_90{program}\n" for name in made)
+
+
+def test_headers_of_wheels_come_after_those_of_the_toolkit(compilers: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nvcc_build, "header_folders", lambda: [Path("/wheels/include")])
+    assert main(["build", "main.cu", "-Iown", "--arch", "sm_90"]) == 0
+    assert calls(compilers)[-1].startswith("-arch=sm_90 -lineinfo -Iown -Xcompiler=-idirafter,/wheels/include -o ")
+
+
+def test_a_make_rule_is_not_written_where_included_files_are_asked_for(compilers: Path) -> None:
+    assert main(["build", "main.cu", "-MD", "-MT", "x.o", "-MF", "x.d", "-c", "--arch", "sm_90"]) == 0
+    (asked,) = (call for call in calls(compilers) if "-MM" in call)
+    assert asked == "-arch=sm_90 -lineinfo -c -MM main.cu"
+
+
+@pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("main.cpp",), "build takes .cu files"),
+        (("-lm",), "build takes files to compile or to link: .cu, .cpp"),
         (("main.cu", "--arch", "sm_1"), "unknown architecture 'sm_1'"),
         (("main.cu", "--arch", "sm_90", "--gpu", "t4"), "--gpu and --arch both name an architecture"),
         (("main.cu", "-o", "/nowhere/at/all"), "/nowhere/at"),
@@ -133,8 +198,10 @@ def test_wrong_words_of_build(
     ("output", "says"),
     [
         ("main.cu:1:10: fatal error: helper.h: No such file or directory", "helper.h is in none of the folders"),
+        ("main.cu:1:10: fatal error: curand_kernel.h: No such file or directory", "pip install nvidia-curand"),
         ("ptxas fatal   : Unresolved extern function 'f'", "add -rdc=true, and all files"),
         ("/usr/bin/ld: cannot find -lmine: No such file", "the library libmine is in none of the folders"),
+        ("cannot find -lother: No such file or directory", "the library libother is in none of the folders"),
         ("in function `_start': undefined reference to `main'", "`warplens explain FILE` analyses kernels alone"),
         ("undefined reference to `cublasCreate_v2'", "cublas is a library of NVIDIA that is not among the wheels"),
     ],

@@ -30,6 +30,7 @@ def test_rare_calls(capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypat
         "variable of 4 bytes, added 30, shared 113",
         "missing cudaErrorInvalidResourceHandle",
         "older 77",
+        "wishes cache 2 policy -1 2 domain 1 unknown cudaErrorInvalidValue memory 1",
         "names cudaErrorInsufficientDriver cudaErrorUnsupportedLimit",
     ], ran.err
     assert ran.document["missing"] == ["cuStreamWaitValue for a value that is written later"]

@@ -39,9 +39,9 @@ def test_each_gpu_has_its_variables_and_its_time(capfd: pytest.CaptureFixture[st
 
 def test_nvml_lists_them(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     ran = run(capfd, tmp_path, sys.executable, PROGRAMS / "nvml.py", options=("--gpus", "2"))
-    before, first, second, power = ran.out.splitlines()
+    before, first, second, power, serial = ran.out.splitlines()
     assert before == "before 1"
     assert first.startswith("NVIDIA H200 SXM 40 ")
     assert first.endswith(" True")
     assert first != second  # by their last digits
-    assert power == "Not Supported"
+    assert power == serial == "Not Supported"

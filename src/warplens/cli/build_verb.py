@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import os
+from itertools import pairwise
+from pathlib import Path
 
 import click
 
 from warplens.errors import UsageError
 
-OWN = {"-o": "--output", "-h": "--help", **{name: name for name in ("--output", "--gpu", "--arch", "--help")}}
+OWN = {
+    "-o": "--output", "--output-file": "--output", "-h": "--help",
+    **{name: name for name in ("--output", "--gpu", "--arch", "--help")},
+}  # fmt: skip
 
 
 class PassesOn(click.Command):
@@ -28,35 +33,51 @@ class PassesOn(click.Command):
 
 
 @click.command(cls=PassesOn)
-@click.option("--output", "-o", metavar="F", default="a.out", show_default=True, help="The program to write.")
+@click.option("--output", "-o", metavar="F", help="The program to write.  [default: a.out, as nvcc's]")
 @click.option("--gpu", metavar="NAME", help="Compile for this GPU (default: as `warplens run` chooses it).")
 @click.option("--arch", metavar="SM", help="Compile for this architecture, such as sm_90.")
 @click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="FILES...")
-def build(output: str, gpu: str | None, arch: str | None, words: tuple[str, ...]) -> None:
+def build(output: str | None, gpu: str | None, arch: str | None, words: tuple[str, ...]) -> None:
     """Compile a CUDA program with nvcc, for `warplens run`; no toolkit and no GPU are needed.
 
     nvcc is that of the machine, or of `pip install "warplens[build]"`; the host's code is compiled by g++ or clang++.
-    FILES are .cu and .cpp files; other words (-I, -D, -O2, -std=c++17, -rdc=true, -lm ...) go to nvcc as they are.
+    FILES are .cu, .cpp and .o files; other words (-I, -D, -O2, -std=c++17, -rdc=true, -c, -lm ...) go to nvcc as they
+    are, so it can stand in for nvcc in a makefile.  -lcuda, -lnvidia-ml and -lnvrtc are found without a driver and a
+    toolkit.
 
     \b
       warplens build main.cu -o app
+      make CC="warplens build"
       warplens build main.cu kernels.cu util.cpp -rdc=true -Iinclude -DN=1024 -o app --gpu a100
     """
     from warplens.compiler.architecture import check_architecture
     from warplens.machine import choose
-    from warplens.program.nvcc_build import CUDA_SOURCE, OBJECTS, SOURCES
+    from warplens.program.nvcc_build import OBJECTS, SOURCES, WITH_NAMES, made_suffix
     from warplens.program.nvcc_build import build as compile_program
+    from warplens.program.nvcc_toolchain import architecture_options
     from warplens.system.atomic_write import check_place
 
     if gpu and arch:
         raise UsageError("--gpu and --arch both name an architecture: choose one")
-    files = [word for word in words if word.endswith((*SOURCES, *OBJECTS)) and not word.startswith("-")]
-    if not any(file.endswith(CUDA_SOURCE) for file in files):
-        raise UsageError("build takes .cu files, and others with them")
+    named = {word for option, word in pairwise(words) if option in WITH_NAMES}
+    files = [
+        word for word in words if word.endswith((*SOURCES, *OBJECTS)) and not word.startswith("-") and word not in named
+    ]
+    if not files:
+        raise UsageError(f"build takes files to compile or to link: {', '.join((*SOURCES, *OBJECTS))}")
+    options = [word for word in words if word not in files]
     machine, _ = choose(gpu, os.environ)
     chosen = arch or machine.arch
     check_architecture(chosen)
-    check_place(output)
-    compile_program(files, output, chosen, [word for word in words if word not in files])
-    place = output if os.sep in output else f"./{output}"
-    click.echo(f"{output}: for {chosen}; run it with `warplens run -- {place}`", err=True)
+    suffix, told = made_suffix(options), architecture_options(options)
+    other = f", as this nvcc cannot compile for {', '.join(told.unknown)}" if told.unknown and not told.names else ""
+    if output or not suffix:
+        made = {output or "a.out": files}
+    else:
+        made = {f"{Path(file).stem}{suffix}": [file] for file in files}
+    for place, parts in made.items():
+        check_place(place)
+        compile_program(parts, place, chosen, options)
+        command = place if os.sep in place else f"./{place}"
+        use = "" if suffix else f"; run it with `warplens run -- {command}`"
+        click.echo(f"{place}: for {', '.join(told.names) or chosen}{other}{use}", err=True)

@@ -13,18 +13,35 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from warplens.errors import CompileError, UsageError
-from warplens.program.nvcc_toolchain import nvcc_command
+from warplens.program.link_libraries import link_options
+from warplens.program.nvcc_toolchain import architecture_options, nvcc_command
 from warplens.system import disk_cache
 from warplens.system.atomic_write import write_whole
-from warplens.system.nvidia_wheels import cutlass_headers
+from warplens.system.nvidia_wheels import cutlass_headers, header_folders
 
 LONGEST_SECONDS = 900
 CUDA_SOURCE = ".cu"
 SOURCES = (CUDA_SOURCE, ".cpp", ".cc", ".cxx", ".c")
 OBJECTS = (".o", ".a", ".so")
-ARCHITECTURE = re.compile(r"--?(arch|gpu-architecture|gencode|generate-code|gpu-code|code)(=.*)?")
+PHASES = {
+    ".o": {"-c", "--compile", "-dc", "--device-c", "-dw", "--device-w", "-dlink", "--device-link"},
+    ".ptx": {"-ptx", "--ptx"}, ".cubin": {"-cubin", "--cubin"}, ".fatbin": {"-fatbin", "--fatbin"},
+    ".a": {"-lib", "--lib"},
+}  # fmt: skip
+"""Options by which nvcc makes something else than a program, by the suffix of what it makes."""
+DEPENDENCIES, WITH_NAMES = {"-MD", "-MMD", "-MP"}, {"-MF", "-MT", "-MQ"}
+"""Options by which a compilation writes a make rule to a file, and those of them that a name follows."""
+HEADERS = (
+    (r"curand\w*\.h", "nvidia-curand"), (r"nvml\.h", "nvidia-nvml-dev"), (r"(?:nvtx3/)?nvToolsExt\.h", "nvidia-nvtx"),
+    (r"(?:cuda_profiler_api|cudaProfiler)\.h", "nvidia-cuda-profiler-api"), (r"nvJitLink\.h", "nvidia-nvjitlink"),
+    (r"nvFatbin\.h", "nvidia-nvfatbin"),
+)  # fmt: skip
+"""Headers whose wheels `warplens[build]` does not bring: most programs do without them."""
 HINTS = (
-    (r"(\S+): No such file or directory", "{0} is in none of the folders that are searched: add its folder with -I"),
+    *((rf"error: ({header}): No such file", f"{{0}} is in a wheel of NVIDIA: pip install {package}")
+      for header, package in HEADERS),
+    (rf"error: (?!(?:{'|'.join(header for header, _ in HEADERS)}):)(\S+): No such file or directory",
+     "{0} is in none of the folders that are searched: add its folder with -I"),
     (r"ptxas fatal.*Unresolved extern", "a function is in another file: add -rdc=true, and all files"),
     (r"cannot find -l([\w.+-]+)", "the library lib{0} is in none of the folders that are searched: name its folder "
      "with -L"),
@@ -64,13 +81,18 @@ def build(sources: Sequence[str], output: str, arch: str, options: Sequence[str]
         raise UsageError(f"cannot write {output}: {error.strerror}") from None
 
 
+def made_suffix(options: Sequence[str]) -> str:
+    """Suffix of what nvcc makes with these options, "" for a program."""
+    return next((suffix for suffix, names in PHASES.items() if names & {*options}), "")
+
+
 def project_files(sources: Sequence[str], arch: str, options: Sequence[str]) -> dict[str, list[str]]:
     """Of each file that is compiled the files that it is made of, but for those of the system; absolute names.
 
     UsageError, CompileError as executable().
     """
     command = _command(sources, arch, options)
-    toolkit = Path(command[0]).resolve().parent.parent
+    toolkit = _toolkit(command)
     headers = {toolkit / "include", toolkit / "targets"}
     found = {}
     for source in sources:
@@ -90,7 +112,7 @@ def changed_program(
     """
     with _copied(sources, texts, arch, options) as (command, files, folder):
         made = folder / Path(sources[0]).stem
-        _run([*command, "-o", str(made), *files])
+        _link(command, made, files)
         yield made
 
 
@@ -143,9 +165,11 @@ def _command(sources: Sequence[str], arch: str, options: Sequence[str]) -> list[
     for source in sources:
         if not Path(source).is_file():
             raise UsageError(f"no such file: {source}")
-    own = [] if any(ARCHITECTURE.fullmatch(option) for option in options) else [f"-arch={arch}"]
+    told = architecture_options(options)
+    own = [] if told.names else [f"-arch={arch}"]
     headers = [f"-I{folder}" for folder in cutlass_headers()[0]]
-    return [*nvcc_command(), *own, "-lineinfo", *options, *headers]
+    headers += [f"-Xcompiler=-idirafter,{folder}" for folder in header_folders()]  # of what the toolkit has not
+    return [*nvcc_command(), *own, "-lineinfo", *told.options, *headers]
 
 
 def _made(sources: Sequence[str], arch: str, options: Sequence[str]) -> tuple[bytes, str]:
@@ -162,7 +186,7 @@ def _built(command: list[str], sources: Sequence[str]) -> tuple[bytes, str]:
     if not files or not all(Path(file).is_file() for file in files):
         files = _includes(command, sources)
         disk_cache.keep("nvcc", asked, json.dumps(files).encode())
-    key = disk_cache.key("nvcc", asked, *map(_content, map(Path, files)))
+    key = disk_cache.key("nvcc", asked, *map(_content, (*map(Path, files), *_libraries(command))))
     return disk_cache.remember("nvcc", key, lambda: _compiled(command, sources)), key
 
 
@@ -170,20 +194,51 @@ def _content(file: Path) -> bytes:
     return file.read_bytes()
 
 
+def _libraries(command: list[str]) -> list[Path]:
+    """Files of -l in the folders of -L."""
+    named = {"-L": list[str](), "-l": list[str]()}
+    words = iter(command)
+    for word in words:
+        if word[:2] in named:
+            named[word[:2]].append(word[2:] or next(words, ""))
+    files = (Path(folder, f"lib{name}{end}") for folder in named["-L"] for name in named["-l"] for end in (".a", ".so"))
+    return [file for file in files if file.is_file()]
+
+
 def _includes(command: list[str], sources: Sequence[str]) -> list[str]:
     """The files of a make rule, "main.o : main.cu \\ ...", but for those of the system."""
-    rules = b"\n".join(_run([*command, "-MM", source]) for source in sources if source.endswith(SOURCES)).decode(
+    asked = [*_without_rules(command), "-MM"]
+    rules = b"\n".join(_run([*asked, source]) for source in sources if source.endswith(SOURCES)).decode(
         errors="replace"
     )
     words = shlex.split(rules.replace("\\\n", " "))
     return sorted({word for word in words if not word.endswith(":") and Path(word).is_file()})
 
 
+def _without_rules(command: list[str]) -> Iterator[str]:
+    words = iter(command)
+    for word in words:
+        if word in WITH_NAMES:
+            next(words, "")
+        elif word not in DEPENDENCIES:
+            yield word
+
+
 def _compiled(command: list[str], sources: Sequence[str]) -> bytes:
     with tempfile.TemporaryDirectory(prefix="warplens-") as folder:
         made = Path(folder) / "program"
-        _run([*command, "-o", str(made), *sources])
+        _link(command, made, sources)
         return made.read_bytes()
+
+
+def _link(command: list[str], made: Path, files: Sequence[str]) -> None:
+    with link_options(command, _toolkit(command)) as found:
+        _run([*command, *found, "-o", str(made), *files])
+
+
+def _toolkit(command: list[str]) -> Path:
+    """The folder above that of nvcc."""
+    return Path(command[0]).resolve().parent.parent
 
 
 def _run(command: list[str]) -> bytes:

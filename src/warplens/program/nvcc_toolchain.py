@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import shutil
-from collections.abc import Iterator
+import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -20,6 +24,54 @@ PARTS = (
     ("lib/libcudart_static.a", "nvidia-cuda-runtime"), ("include/cccl", "nvidia-cuda-cccl"),
 )  # fmt: skip
 """What nvcc of the wheels needs besides itself, below their common folder, and the packages that bring it."""
+
+ARCHITECTURE = re.compile(r"--?(arch|gpu-architecture|gencode|generate-code|gpu-code|code)(=(?P<value>.*))?")
+NAMED = re.compile(r"(?:sm|compute|lto)_(?P<number>\d+)\w*")
+OF_THE_MACHINE = "native"
+
+
+@dataclass(frozen=True)
+class ArchitectureOptions:
+    """Architecture options: what a command says of architectures, as this nvcc can do it.
+
+    names     what they are, that nvcc knows;  unknown: those that it does not know
+    options   those of the command, without the ones that name what is unknown
+    """
+
+    names: tuple[str, ...]
+    unknown: tuple[str, ...]
+    options: tuple[str, ...]
+
+
+def architecture_options(options: Sequence[str]) -> ArchitectureOptions:
+    """What makefiles name and nvcc has dropped (sm_60), and `native`, which needs a GPU, are left out."""
+    words, kept = iter(options), list[str]()
+    names, unknown = dict[str, None](), dict[str, None]()
+    for word in words:
+        found = ARCHITECTURE.fullmatch(word)
+        if not found:
+            kept.append(word)
+            continue
+        value = found["value"] if found["value"] is not None else next(words, "")
+        asked = {match[0]: match["number"] for match in NAMED.finditer(value)}
+        missing = [name for name, number in asked.items() if not _is_known(number)]
+        if missing or value == OF_THE_MACHINE:
+            unknown |= dict.fromkeys(missing or [value])
+        else:
+            kept += [word] if found["value"] is not None else [word, value]
+            names |= dict.fromkeys(asked or [value])
+    return ArchitectureOptions(tuple(names), tuple(unknown), tuple(kept))
+
+
+def _is_known(number: str) -> bool:
+    listed = _listed_architectures(nvcc_command()[0])
+    return not listed or f"compute_{number}" in listed
+
+
+@cache
+def _listed_architectures(nvcc: str) -> frozenset[str]:
+    done = subprocess.run([nvcc, "--list-gpu-arch"], capture_output=True, text=True, check=False)
+    return frozenset(done.stdout.split())
 
 
 def nvcc_command() -> list[str]:

@@ -84,22 +84,36 @@ def _compiled(command: list[str]) -> bytes:
 
 
 def _runtime_12(command: list[str], library: bytes) -> bytes:
+    functions = functions_of(library)
+    own = [name for name in functions if name.startswith(("cuda", "__cuda")) and not name.endswith("_12")]
+    return empty_library(command, RUNTIME_12, own, f"{RUNTIME_12} {{ global: cuda*; __cuda*; }};\n")
+
+
+def functions_of(library: bytes) -> list[str]:
+    """Names that a shared library gives to others."""
     from elftools.elf.elffile import ELFFile
 
     table = ELFFile(BytesIO(library)).get_section_by_name(".dynsym")
-    names = sorted({symbol.name for symbol in table.iter_symbols() if symbol["st_shndx"] != "SHN_UNDEF"})
-    own = [name for name in names if name.startswith(("cuda", "__cuda")) and not name.endswith("_12")]
+    return sorted({symbol.name for symbol in table.iter_symbols() if symbol["st_shndx"] != "SHN_UNDEF"})
+
+
+def empty_library(command: list[str], name: str, functions: list[str], versions: str = "") -> bytes:
+    """A shared library of this file name whose functions are nothing but room for a jump.
+
+    versions   the linker's script of versions of symbols
+    """
     function = ".globl {0}\n.type {0}, @function\n.balign {1}\n{0}: .skip {1}, 0xcc\n.size {0}, {1}\n"
     with tempfile.TemporaryDirectory(prefix="warplens-") as folder:
-        source, versions, made = (Path(folder) / name for name in ("names.s", "names.map", RUNTIME_12))
-        text = "".join(function.format(name, JUMP_BYTES) for name in own)
+        source, script, made = (Path(folder) / file for file in ("names.s", "names.map", name))
+        text = "".join(function.format(one, JUMP_BYTES) for one in functions)
         source.write_text(f'.text\n{text}.section .note.GNU-stack, "", @progbits\n')
-        versions.write_text(f"{RUNTIME_12} {{ global: cuda*; __cuda*; }};\n")
-        flags = ("-shared", "-nostdlib", f"-Wl,-soname,{RUNTIME_12}", f"-Wl,--version-script={versions}")
+        script.write_text(versions)
+        flags = ["-shared", "-nostdlib", f"-Wl,-soname,{name}"]
+        flags += [f"-Wl,--version-script={script}"] if versions else []
         done = _run([*command, *flags, "-o", str(made), str(source)])
         if done.returncode:
             log = (done.stderr + done.stdout).decode(errors="replace").strip()
-            raise CompileError(f"{shlex.join(command)} cannot link {RUNTIME_12} of `warplens run`:\n{log}")
+            raise CompileError(f"{shlex.join(command)} cannot link {name} of `warplens run`:\n{log}")
         return made.read_bytes()
 
 

@@ -9,15 +9,29 @@ from pathlib import Path
 
 def program_of(package: str, name: str) -> tuple[Path, str] | None:
     """Path of the program and the package's version from the wheel's metadata; None if it is missing."""
-    wheels = find_spec("nvidia")
-    for root in wheels.submodule_search_locations or [] if wheels else []:
-        found = Path(root) / "cu13" / "bin" / name
+    for folder in _folders("bin"):
+        found = folder / name
         if found.is_file():
             try:
                 return found, version(package)
             except PackageNotFoundError:
                 return None
     return None
+
+
+def library_of(name: str) -> Path | None:
+    """Path of a shared library of the wheels; None if it is missing."""
+    return next(filter(Path.is_file, (folder / name for folder in _folders("lib"))), None)
+
+
+def header_folders() -> list[Path]:
+    """Folders with the headers of the wheels."""
+    return list(filter(Path.is_dir, _folders("include")))
+
+
+def _folders(name: str) -> list[Path]:
+    wheels = find_spec("nvidia")
+    return [Path(root) / "cu13" / name for root in wheels.submodule_search_locations or []] if wheels else []
 
 
 CUTLASS = "nvidia-cutlass"

@@ -36,7 +36,15 @@ int cuStreamWriteValue64_v2(void *stream, unsigned long long address, unsigned l
 int cuStreamWaitValue32_v2(void *stream, unsigned long long address, unsigned value, unsigned flags);
 int cuStreamWaitValue64_v2(void *stream, unsigned long long address, unsigned long long value, unsigned flags);
 
+int cudaDeviceSetCacheConfig(int configuration);
+int cudaDeviceGetCacheConfig(int *configuration);
+int cudaStreamSetAttribute(void *stream, int attribute, const void *value);
+int cudaStreamGetAttribute(void *stream, int attribute, void *value);
+int cudaStreamCopyAttributes(void *to, void *from);
+int cudaMemGetInfo(size_t *available, size_t *total);
+
 enum { GEQ, EQ, AND, NOR };
+enum { SYNCHRONIZATION_POLICY = 3, MEMORY_DOMAIN = 10, NO_ATTRIBUTE = 77, SPIN = 2, PREFER_L1 = 2 };
 
 static void batches(void) {
     int from[4] = {1, 2, 3, 4}, back[4] = {0};
@@ -133,12 +141,33 @@ static void older_names(void) {
     printf("older %u\n", found);
 }
 
+/* What has no effect here is kept and given back; a place for a result that nobody wants may be NULL. */
+static void wishes(void) {
+    int cache, before[8] = {0}, after[8] = {0}, domain[8] = {1}, policy[8] = {SPIN};
+    void *stream, *other;
+    size_t total;
+    OK(cudaDeviceSetCacheConfig(PREFER_L1));
+    OK(cudaDeviceGetCacheConfig(&cache));
+    OK(cudaStreamCreate(&stream));
+    OK(cudaStreamCreate(&other));
+    OK(cudaStreamGetAttribute(stream, SYNCHRONIZATION_POLICY, before));
+    OK(cudaStreamSetAttribute(stream, SYNCHRONIZATION_POLICY, policy));
+    OK(cudaStreamSetAttribute(stream, MEMORY_DOMAIN, domain));
+    OK(cudaStreamCopyAttributes(other, stream));
+    OK(cudaStreamGetAttribute(other, SYNCHRONIZATION_POLICY, after));
+    OK(cudaStreamGetAttribute(other, MEMORY_DOMAIN, domain));
+    OK(cudaMemGetInfo(NULL, &total));
+    printf("wishes cache %d policy %d %d domain %d unknown %s memory %d\n", cache, *before, *after, *domain,
+           cudaGetErrorName(cudaStreamGetAttribute(stream, NO_ATTRIBUTE, before)), total > 0);
+}
+
 int main(void) {
     batches();
     values();
     arrays();
     libraries();
     older_names();
+    wishes();
     printf("names %s %s\n", cudaGetErrorName(35), cudaGetErrorName(215));
     return 0;
 }

@@ -17,3 +17,4 @@ for number in range(count.value):
     print(name.value.decode(), len(uuid.value), uuid.value[-2:].decode(), memory[0] == memory[1] + memory[2])
 nvml.nvmlErrorString.restype = ctypes.c_char_p
 print(nvml.nvmlErrorString(nvml.nvmlDeviceGetPowerUsage(device, ctypes.byref(count))).decode())
+print(nvml.nvmlErrorString(nvml.nvmlDeviceGetSerial(device, name, 96)).decode())

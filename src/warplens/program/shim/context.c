@@ -13,24 +13,28 @@ enum { STACK = 0, PRINTF = 1, HEAP = 2, LIMITS = 16 }; /* CUlimit */
 
 struct context {
     unsigned flags;
-    int live, device;
+    int live, device, users; /* users: cuCtxAttach */
     unsigned long long peers; /* devices whose memory it may access, a bit each */
     unsigned done;            /* for the first time (enum first) */
+    int cache_configuration;  /* a wish, which is kept and given back */
 };
 
 static struct context primary[MOST_DEVICES];
 static int retained[MOST_DEVICES];
 static __thread struct context *stack[MOST_PUSHED]; /* of this thread; the last is current */
 static __thread int pushed;
-enum { DEFAULT_STACK = 1024, DEFAULT_PRINTF = 1 << 20, DEFAULT_HEAP = 8 << 20 };
-static size_t limits[LIMITS] = {DEFAULT_STACK, DEFAULT_PRINTF, DEFAULT_HEAP};
+static __thread const void *named;     /* stream, event or memory of a call: without a current context it is in its own */
+static __thread struct context *lent;  /* that one, during the call */
+enum { DEFAULT_STACK = 1024, DEFAULT_HEAP = 8 << 20, SM_COUNT = 16 /* among the attributes */ };
+enum { PENDING_LAUNCHES = 2048, L2_GRANULARITY = 64 };    /* measured: H100, driver 580 */
+static size_t limits[LIMITS] = {DEFAULT_STACK, 0, DEFAULT_HEAP, 0, PENDING_LAUNCHES, L2_GRANULARITY};
 
 static struct context *current(void) {
-    return pushed ? stack[pushed - 1] : NULL;
+    return pushed ? stack[pushed - 1] : lent;
 }
 
 int current_device(void) {
-    return pushed ? current()->device : 0;
+    return current() ? current()->device : 0;
 }
 
 CUcontext current_context(void) {
@@ -43,12 +47,24 @@ static int is_primary(const struct context *context) {
 
 /* A primary context that was reset begins anew; another one that was destroyed may still be current. */
 CUresult enter_context(void) {
+    lent = pushed || !named ? NULL : owner_of(named);
     struct context *context = current();
     if (!context)
         return INVALID_CONTEXT;
     if (is_primary(context))
         context->live = 1;
     return context->live ? SUCCESS : CONTEXT_IS_DESTROYED;
+}
+
+CUresult begin_in(const void *handle) {
+    named = handle;
+    CUresult status = begin(CONTEXT_AND_NO_FAULT);
+    named = NULL;
+    return status;
+}
+
+void leave_context(void) {
+    lent = NULL;
 }
 
 int is_first_in_context(enum first what) {
@@ -88,7 +104,7 @@ static void set_limit(int limit, size_t value) {
 static void end(struct context *context) {
     end_context(context, context->device);
     context->live = 0;
-    context->peers = context->done = 0;
+    context->peers = context->done = context->cache_configuration = 0;
 }
 
 static void reset(CUdevice device) {
@@ -96,7 +112,7 @@ static void reset(CUdevice device) {
     forget_pools(device);
     forget_variables(device);
     set_limit(STACK, DEFAULT_STACK);
-    set_limit(PRINTF, DEFAULT_PRINTF);
+    set_limit(PRINTF, 0);
     set_limit(HEAP, DEFAULT_HEAP);
 }
 
@@ -140,7 +156,7 @@ EXPORT CUresult cuCtxCreate_v2(CUcontext *context, unsigned flags, CUdevice devi
         status = OUT_OF_MEMORY;
     if (!status) {
         struct context *made = calloc(1, sizeof *made);
-        *made = (struct context){.flags = flags, .live = 1, .device = device};
+        *made = (struct context){.flags = flags, .live = 1, .device = device, .users = 1};
         *context = stack[pushed++] = made;
     }
     return finish(status, CALL_NS);
@@ -163,6 +179,27 @@ EXPORT CUresult cuCtxDestroy_v2(CUcontext context) {
             pushed--;
     }
     return finish(status, CALL_NS);
+}
+
+/* The older way to share a context: it ends when nobody uses it any more. */
+EXPORT CUresult cuCtxAttach(CUcontext *context, unsigned flags) {
+    CUresult status = begin(CONTEXT);
+    if (!status && (!context || flags))
+        status = INVALID_VALUE;
+    if (!status) {
+        current()->users++;
+        *context = current();
+    }
+    return finish(status, CALL_NS);
+}
+
+EXPORT CUresult cuCtxDetach(CUcontext context) {
+    CUresult status = begin(INITIALIZED);
+    int last = !status && context && !is_primary(context) && context->live && !--context->users;
+    if (!status && !context)
+        status = INVALID_CONTEXT;
+    status = finish(status, CALL_NS);
+    return last ? cuCtxDestroy_v2(context) : status;
 }
 
 EXPORT CUresult cuCtxGetCurrent(CUcontext *context) { /* begin() calls it: it takes no lock */
@@ -235,7 +272,9 @@ EXPORT CUresult cuCtxGetLimit(size_t *value, int limit) {
     CUresult status = begin(CONTEXT);
     if (!status && (limit < 0 || limit >= LIMITS))
         status = INVALID_VALUE;
-    if (!status)
+    if (!status && limit == PRINTF && !limits[PRINTF])
+        *value = (size_t)gpu.attributes[SM_COUNT] << 16; /* measured: 8,650,752 bytes with the 132 SMs of an H100 */
+    else if (!status)
         *value = limits[limit];
     return finish(status, CALL_NS);
 }
@@ -261,14 +300,18 @@ EXPORT CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest) {
 }
 
 EXPORT CUresult cuCtxSetCacheConfig(int configuration) {
-    (void)configuration; /* a wish, which the driver may leave out */
-    return finish(begin(CONTEXT), CALL_NS);
+    CUresult status = begin(CONTEXT);
+    if (!status && (configuration < 0 || configuration > 3))
+        status = INVALID_VALUE;
+    if (!status)
+        current()->cache_configuration = configuration;
+    return finish(status, CALL_NS);
 }
 
 EXPORT CUresult cuCtxGetCacheConfig(int *configuration) {
     CUresult status = begin(CONTEXT);
     if (!status)
-        *configuration = 0;
+        *configuration = current()->cache_configuration;
     return finish(status, CALL_NS);
 }
 

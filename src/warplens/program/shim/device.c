@@ -56,6 +56,7 @@ CUresult finish(CUresult status, int64_t cost_ns) {
     if (gpu.checks)
         settle_host_access();
     release_clock();
+    leave_context();
     inside = 0;
     end_per_thread();
     pthread_mutex_unlock(&lock);
@@ -68,8 +69,8 @@ EXPORT CUresult cuInit(unsigned flags) {
 }
 
 void start_runtime(void) {
-    static __thread int started; /* once a thread */
-    if (started)
+    static __thread int started; /* once a thread, and where none is current any more */
+    if (started && current_context())
         return;
     started = 1;
     int per_thread = is_per_thread(); /* of the call that comes after */

@@ -32,6 +32,9 @@ CUresult begin_on(CUdevice device);  /* of calls that name a device */
 int current_device(void);            /* of this thread's current context */
 CUcontext current_context(void);
 CUresult enter_context(void); /* of a call that needs one */
+void leave_context(void);
+CUresult begin_in(const void *handle); /* of calls that name a stream, an event or memory: its context will do */
+CUcontext owner_of(const void *handle); /* the context of such a thing; NULL of another */
 
 /* The end of a context (context_end.c): all that was made in it goes. */
 void end_context(CUcontext context, int device);
@@ -154,6 +157,7 @@ struct function {
     int resolved, launched, max_dynamic_shared, carveout;
     struct function_info info;
     struct parameter *parameters;
+    struct older_launch *older; /* what cuParamSetv and the like have set */
     struct function *next;
 };
 

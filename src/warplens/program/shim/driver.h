@@ -22,6 +22,8 @@ CUresult cuCtxGetDevice(CUdevice *device);
 CUresult cuCtxPushCurrent_v2(CUcontext context);
 CUresult cuCtxPopCurrent_v2(CUcontext *context);
 CUresult cuCtxSynchronize(void);
+CUresult cuCtxGetCacheConfig(int *configuration);
+CUresult cuCtxSetCacheConfig(int configuration);
 CUresult cuCtxGetLimit(size_t *value, int limit);
 CUresult cuCtxSetLimit(int limit, size_t value);
 CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest);
@@ -116,4 +118,6 @@ CUresult cuKernelSetAttribute(int attribute, int value, CUfunction kernel, CUdev
 CUresult cuMemcpy3D_v2(const box_copy *box);
 CUresult cuMemcpy3DAsync_v2(const box_copy *box, CUstream stream);
 CUresult cuFuncSetCacheConfig(CUfunction function, int configuration);
+CUresult cuLaunchKernel(CUfunction function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                        unsigned shared, CUstream stream, void **values, void **extra);
 #pragma GCC visibility pop

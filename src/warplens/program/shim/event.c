@@ -53,8 +53,17 @@ static void remove_event(struct event **at) {
     free(event);
 }
 
+CUcontext owner_of(const void *handle) {
+    for (struct stream *s = first_stream(); s; s = s->next)
+        if (s == handle)
+            return s->context;
+    struct event *event = known_event((CUevent)handle);
+    struct block *block = block_of((uint64_t)handle, 0);
+    return event ? event->context : block ? block->context : NULL;
+}
+
 EXPORT CUresult cuEventDestroy_v2(CUevent handle) {
-    CUresult status = begin(CONTEXT_AND_NO_FAULT);
+    CUresult status = begin_in(handle);
     struct event **at = &events;
     while (*at && *at != handle)
         at = &(*at)->next;
@@ -87,7 +96,7 @@ void record_event(struct event *event, struct stream *stream) {
 
 /* `flags`: of cudaEventRecordExternal: in a capture a node that records, not an edge of the graph. */
 static CUresult record(CUevent handle, CUstream on, unsigned flags) {
-    CUresult status = begin(CONTEXT_AND_NO_FAULT);
+    CUresult status = begin_in(on);
     struct event *event = known_event(handle);
     int captured = 0;
     if (!status)
@@ -113,7 +122,7 @@ EXPORT CUresult cuEventRecordWithFlags(CUevent handle, CUstream on, unsigned fla
 
 /* An event that belongs to a capture cannot be waited for outside. */
 static CUresult begin_to_look(CUevent handle, struct event **event) {
-    CUresult status = begin(CONTEXT_AND_NO_FAULT);
+    CUresult status = begin_in(handle);
     *event = known_event(handle);
     if (!status && !*event)
         status = INVALID_HANDLE;
@@ -142,7 +151,7 @@ EXPORT CUresult cuEventQuery(CUevent handle) {
 }
 
 EXPORT CUresult cuEventElapsedTime_v2(float *milliseconds, CUevent first, CUevent last) {
-    CUresult status = begin(CONTEXT_AND_NO_FAULT);
+    CUresult status = begin_in(first);
     struct event *begun = known_event(first), *ended = known_event(last);
     if (!status && !(begun && ended && begun->recorded && ended->recorded && begun->timed && ended->timed))
         status = INVALID_HANDLE;
@@ -161,7 +170,7 @@ EXPORT CUresult cuEventElapsedTime(float *milliseconds, CUevent first, CUevent l
 }
 
 EXPORT CUresult cuStreamWaitEvent(CUstream handle, CUevent awaited, unsigned flags) {
-    CUresult status = begin(CONTEXT_AND_NO_FAULT);
+    CUresult status = begin_in(handle);
     struct event *event = known_event(awaited);
     struct stream *stream = status ? NULL : found_stream(handle);
     if (!status && !(event && stream))

@@ -122,7 +122,7 @@ void apply_attributes(struct shape *shape, const launch_attribute *attributes, u
 /* Launches of the driver API, which has no code of its own for a wrong configuration. */
 
 static CUresult launch_checked(CUfunction function, const struct shape *shape, void **values, void **extra) {
-    CUresult status = begin(CONTEXT_AND_NO_FAULT);
+    CUresult status = begin_in(shape->stream);
     if (!status)
         status = launch(function, shape, values, extra);
     return finish(status == INVALID_CONFIGURATION ? INVALID_VALUE : status, 0);

@@ -46,7 +46,7 @@ EXPORT CUresult cuMemAllocPitch_v2(CUdeviceptr *address, size_t *pitch, size_t w
 }
 
 static CUresult free_block(uint64_t address, int of_host) {
-    CUresult status = begin(CONTEXT_AND_NO_FAULT);
+    CUresult status = begin_in((const void *)address);
     if (!status)
         status = forbid_in_capture();
     if (!status)
@@ -66,17 +66,17 @@ EXPORT CUresult cuMemFreeHost(void *address) {
 
 EXPORT CUresult cuMemGetInfo_v2(size_t *available, size_t *total) {
     CUresult status = begin(CONTEXT);
-    if (!status) {
+    if (!status && available)
         *available = bytes_free(current_device());
+    if (!status && total)
         *total = gpu.memory_bytes;
-    }
     return finish(status, CALL_NS);
 }
 
 /* Copies.  `kind`: what the name of the function says. */
 
 static CUresult copy(void *to, const void *from, size_t size, enum copy_kind kind, CUstream stream, int waits) {
-    CUresult status = begin(CONTEXT_AND_NO_FAULT);
+    CUresult status = begin_in(stream);
     struct rows rows = {to, from, size, 1, 1, size, size, 0, 0};
     if (!status)
         status = copy_rows(&rows, kind, stream, waits);
@@ -131,7 +131,7 @@ EXPORT CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t size, CUs
 /* Fills; `count` is in elements. */
 
 static CUresult fill(CUdeviceptr to, size_t pitch, uint32_t value, int element, size_t count, size_t rows, CUstream stream) {
-    CUresult status = begin(CONTEXT_AND_NO_FAULT);
+    CUresult status = begin_in(stream);
     if (!status)
         status = fill_rows(to, pitch, count * element, rows, value, element, stream, 0);
     return finish(status, CALL_NS);

@@ -250,21 +250,14 @@ EXPORT int nvmlDeviceGetComputeRunningProcesses_v3(struct nvml_device *device, u
     return end_nvml(status);
 }
 
-/* What only a sensor, or the driver's own settings, would say. */
+/* The others exist, so that programs can be linked. */
 #define NO_SENSOR(name) \
     EXPORT int name(struct nvml_device *device) { \
         int status = begin_nvml(device); \
         return end_nvml(status ? status : NVML_NOT_SUPPORTED); \
     }
-NO_SENSOR(nvmlDeviceGetPowerUsage)
-NO_SENSOR(nvmlDeviceGetPowerManagementLimit)
-NO_SENSOR(nvmlDeviceGetEnforcedPowerLimit)
-NO_SENSOR(nvmlDeviceGetTotalEnergyConsumption)
-NO_SENSOR(nvmlDeviceGetTemperature)
-NO_SENSOR(nvmlDeviceGetFanSpeed)
-NO_SENSOR(nvmlDeviceGetUtilizationRates)
-NO_SENSOR(nvmlDeviceGetPerformanceState)
-NO_SENSOR(nvmlDeviceGetPersistenceMode)
-NO_SENSOR(nvmlDeviceGetComputeMode)
-NO_SENSOR(nvmlDeviceGetEccMode)
-NO_SENSOR(nvmlDeviceGetNvLinkState)
+#define NO_FUNCTION(name) \
+    EXPORT int name(void) { \
+        return NVML_NOT_SUPPORTED; \
+    }
+#include "nvml_missing.h"

@@ -129,13 +129,11 @@ EXPORT CUresult cudaDeviceSetLimit(int limit, size_t value) {
 }
 
 EXPORT CUresult cudaDeviceSetCacheConfig(int configuration) {
-    (void)configuration;
-    return RUNTIME(SUCCESS);
+    return RUNTIME(cuCtxSetCacheConfig(configuration));
 }
 
 EXPORT CUresult cudaDeviceGetCacheConfig(int *configuration) {
-    *configuration = 0;
-    return RUNTIME(SUCCESS);
+    return RUNTIME(cuCtxGetCacheConfig(configuration));
 }
 
 EXPORT CUresult cudaDeviceSetSharedMemConfig(int configuration) {

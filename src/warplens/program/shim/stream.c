@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { ACCESS_POLICY = 1, SYNCHRONIZATION_POLICY = 3, PRIORITY = 8 }; /* CUstreamAttrID */
+enum { ACCESS_POLICY = 1, SYNCHRONIZATION_POLICY = 3, PRIORITY = 8, MEMORY_DOMAIN = 10 }; /* CUstreamAttrID */
 
 EXPORT CUresult cuStreamCreateWithPriority(CUstream *handle, unsigned flags, int priority) {
     CUresult status = begin(CONTEXT_AND_NO_FAULT);
@@ -23,7 +23,7 @@ EXPORT CUresult cuStreamCreate(CUstream *handle, unsigned flags) {
 }
 
 EXPORT CUresult cuStreamDestroy_v2(CUstream handle) {
-    CUresult status = begin(CONTEXT_AND_NO_FAULT);
+    CUresult status = begin_in(handle);
     struct stream *stream = first_stream();
     while (stream && stream != handle)
         stream = stream->next;
@@ -35,7 +35,7 @@ EXPORT CUresult cuStreamDestroy_v2(CUstream handle) {
 }
 
 static CUresult begin_with(CUstream handle) {
-    CUresult status = begin(CONTEXT_AND_NO_FAULT);
+    CUresult status = begin_in(handle);
     return status ? status : stream_known(handle) ? SUCCESS : INVALID_HANDLE;
 }
 
@@ -103,27 +103,37 @@ EXPORT CUresult cuStreamAttachMemAsync(CUstream handle, CUdeviceptr address, siz
     return finish(status, CALL_NS);
 }
 
-/* Attributes: wishes about caches, which are kept and given back. */
+/* Attributes: wishes, most of them without effect here, which are kept and given back. */
+
+static int *number_among(struct stream *stream, int attribute) {
+    return attribute == SYNCHRONIZATION_POLICY ? &stream->synchronization_policy
+           : attribute == PRIORITY             ? &stream->priority
+           : attribute == MEMORY_DOMAIN        ? &stream->memory_domain
+                                               : NULL;
+}
+
+static CUresult begin_with_attribute(CUstream handle, int attribute, const void *value) {
+    CUresult status = begin_with(handle);
+    if (!status && !(value && (attribute == ACCESS_POLICY || number_among(found_stream(handle), attribute))))
+        status = INVALID_VALUE;
+    return status;
+}
 
 EXPORT CUresult cuStreamSetAttribute(CUstream handle, int attribute, const void *value) {
-    CUresult status = begin_with(handle);
-    if (!status && !(value && (attribute == ACCESS_POLICY || attribute == SYNCHRONIZATION_POLICY || attribute == PRIORITY)))
-        status = INVALID_VALUE;
+    CUresult status = begin_with_attribute(handle, attribute, value);
     if (!status && attribute == ACCESS_POLICY)
         memcpy(found_stream(handle)->access_policy, value, sizeof found_stream(handle)->access_policy);
-    else if (!status && attribute == PRIORITY)
-        found_stream(handle)->priority = *(const int *)value;
+    else if (!status)
+        *number_among(found_stream(handle), attribute) = *(const int *)value;
     return finish(status, CALL_NS);
 }
 
 EXPORT CUresult cuStreamGetAttribute(CUstream handle, int attribute, void *value) {
-    CUresult status = begin_with(handle);
-    if (!status && !(value && (attribute == ACCESS_POLICY || attribute == SYNCHRONIZATION_POLICY || attribute == PRIORITY)))
-        status = INVALID_VALUE;
+    CUresult status = begin_with_attribute(handle, attribute, value);
     if (!status && attribute == ACCESS_POLICY)
         memcpy(value, found_stream(handle)->access_policy, sizeof found_stream(handle)->access_policy);
     else if (!status)
-        *(int *)value = attribute == PRIORITY ? found_stream(handle)->priority : 1; /* 1: automatic */
+        *(int *)value = *number_among(found_stream(handle), attribute);
     return finish(status, CALL_NS);
 }
 
@@ -131,15 +141,20 @@ EXPORT CUresult cuStreamCopyAttributes(CUstream to, CUstream from) {
     CUresult status = begin_with(to);
     if (!status && !stream_known(from))
         status = INVALID_HANDLE;
-    if (!status)
-        memcpy(found_stream(to)->access_policy, found_stream(from)->access_policy, sizeof found_stream(to)->access_policy);
+    if (!status) {
+        struct stream *target = found_stream(to);
+        const struct stream *source = found_stream(from);
+        memcpy(target->access_policy, source->access_policy, sizeof target->access_policy);
+        target->synchronization_policy = source->synchronization_policy;
+        target->memory_domain = source->memory_domain;
+    }
     return finish(status, CALL_NS);
 }
 
 /* Functions of the host that a stream calls: here, when they are queued, as all work before them is done. */
 
 EXPORT CUresult cuLaunchHostFunc(CUstream handle, host_function call, void *data) {
-    CUresult status = begin(CONTEXT_AND_NO_FAULT);
+    CUresult status = begin_in(handle);
     int captured = 0;
     if (!status)
         status = call ? check_capture(handle, &captured) : INVALID_VALUE;

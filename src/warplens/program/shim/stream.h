@@ -6,6 +6,8 @@
 struct capture; /* of streams into a graph (capture.h) */
 struct node;    /* of a graph */
 
+enum { AS_IN_CONTEXT = -1 }; /* the synchronization policy that nobody has set: measured, H100, driver 580 */
+
 /* Nodes of a graph that the next one must wait for. */
 struct tips {
     struct node **nodes;
@@ -35,6 +37,7 @@ struct stream {
     int device, destroyable;
     CUcontext context;
     char access_policy[32]; /* cudaAccessPolicyWindow: a wish */
+    int synchronization_policy, memory_domain; /* wishes */
     unsigned long long id;
     struct event *early[MOST_EARLY];
     int early_count;

@@ -23,6 +23,7 @@ static unsigned polls; /* in a row that answered "not ready" */
 
 static void enter(struct stream *stream, int device) {
     stream->device = device;
+    stream->synchronization_policy = AS_IN_CONTEXT;
     stream->id = ids++;
     stream->next = streams;
     streams = stream;
@@ -33,6 +34,7 @@ static struct timeline *timeline_of(int device) {
     if (!found->standard.id) {
         found->standard.device = device;
         found->standard.id = ids++;
+        found->standard.synchronization_policy = AS_IN_CONTEXT;
         enter(&found->per_thread, device);
         found->branch.separate = 1;
         enter(&found->branch, device);

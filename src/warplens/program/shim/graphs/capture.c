@@ -120,7 +120,7 @@ static CUresult start(CUstream handle, struct graph *graph, const struct tips *b
 
 EXPORT CUresult cuStreamBeginCapture_v2(CUstream stream, int mode) {
     struct tips none = {NULL, 0};
-    CUresult status = begin(CONTEXT_AND_NO_FAULT);
+    CUresult status = begin_in(stream);
     return finish(status ? status : start(stream, NULL, &none, mode), CALL_NS);
 }
 
@@ -128,7 +128,7 @@ EXPORT CUresult cuStreamBeginCaptureToGraph(CUstream stream, struct graph *graph
                                             const edge_data *data, size_t count, int mode) {
     (void)data;
     struct tips tips = {before, count};
-    CUresult status = begin(CONTEXT_AND_NO_FAULT);
+    CUresult status = begin_in(stream);
     if (!status)
         status = graph ? start(stream, graph, &tips, mode) : INVALID_VALUE;
     return finish(status, CALL_NS);
@@ -166,7 +166,7 @@ static void end(struct capture *capture) {
 }
 
 EXPORT CUresult cuStreamEndCapture(CUstream handle, struct graph **graph) {
-    CUresult status = begin(CONTEXT_AND_NO_FAULT);
+    CUresult status = begin_in(handle);
     struct stream *stream = status ? NULL : found_stream(handle);
     struct capture *capture = stream ? stream->capture : NULL;
     if (!status && !capture)
@@ -191,7 +191,7 @@ static int status_of(const struct stream *stream) { /* cudaStreamCaptureStatus *
 }
 
 EXPORT CUresult cuStreamIsCapturing(CUstream handle, int *status_found) {
-    CUresult status = begin(CONTEXT_AND_NO_FAULT);
+    CUresult status = begin_in(handle);
     struct stream *stream = status ? NULL : found_stream(handle);
     if (!status && !(stream && status_found))
         status = stream ? INVALID_VALUE : INVALID_HANDLE;

@@ -110,12 +110,12 @@ EXPORT CUresult cuGraphExecGetFlags(const struct graph_exec *exec, uint64_t *fla
 }
 
 EXPORT CUresult cuGraphUpload(struct graph_exec *exec, CUstream stream) {
-    CUresult status = begin(CONTEXT_AND_NO_FAULT);
+    CUresult status = begin_in(stream);
     return finish(status ? status : exec && stream_known(stream) ? SUCCESS : INVALID_VALUE, CALL_NS);
 }
 
 EXPORT CUresult cuGraphLaunch(struct graph_exec *exec, CUstream handle) {
-    CUresult status = begin(CONTEXT_AND_NO_FAULT);
+    CUresult status = begin_in(handle);
     int captured = 0;
     if (!status)
         status = exec ? check_capture(handle, &captured) : INVALID_VALUE;

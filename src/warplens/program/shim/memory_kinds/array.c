@@ -92,7 +92,7 @@ EXPORT CUresult cuArrayCreate_v2(struct array **array, const flat_description *d
 }
 
 EXPORT CUresult cuArrayDestroy(struct array *array) {
-    CUresult status = begin(CONTEXT_AND_NO_FAULT);
+    CUresult status = begin_in(array ? (const void *)array->address : NULL);
     if (!status)
         status = array && !array->is_level ? release(array->address, 0) : INVALID_HANDLE;
     if (!status)
@@ -155,7 +155,7 @@ EXPORT channel_format cudaCreateChannelDesc(int x, int y, int z, int w, int kind
 
 static CUresult copy(const copy_3d *c, CUstream stream, int waits) {
     struct rows rows;
-    CUresult status = begin(CONTEXT_AND_NO_FAULT);
+    CUresult status = begin_in(stream);
     if (!status)
         status = c ? rows_of(c, &rows) : INVALID_VALUE;
     if (!status)

@@ -86,17 +86,17 @@ static CUresult take(struct pool *pool, uint64_t *address, size_t size, CUstream
 }
 
 EXPORT CUresult cuMemAllocAsync(CUdeviceptr *address, size_t size, CUstream stream) {
-    CUresult status = begin(CONTEXT_AND_NO_FAULT);
+    CUresult status = begin_in(stream);
     return finish(status ? status : take(current_pool(current_device()), address, size, stream), EVENT_NS);
 }
 
 EXPORT CUresult cuMemAllocFromPoolAsync(CUdeviceptr *address, size_t size, struct pool *pool, CUstream stream) {
-    CUresult status = begin(CONTEXT_AND_NO_FAULT);
+    CUresult status = begin_in(stream);
     return finish(status ? status : take(pool, address, size, stream), EVENT_NS);
 }
 
 EXPORT CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
-    CUresult status = begin(CONTEXT_AND_NO_FAULT);
+    CUresult status = begin_in(stream);
     int captured = 0;
     if (!status)
         status = check_capture(stream, &captured);
