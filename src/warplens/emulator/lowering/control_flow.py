@@ -176,13 +176,13 @@ class ControlFlow(InstructionPart):
                     b.branch(f.dispatch)
         f.go_on(self.c.next_index(), self.at.index)
 
-    def waits_until(self, p: Pred) -> None:
+    def waits_until(self, p: Pred, cost: int = TRY) -> None:
         b, code, f = self.b, self.code, self.f
         over = b.and_(self.c.active_mask, b.bitcast(self.e.splat(p.node), I32))
         waits = b.and_(b.icmp_signed("==", over, i32(0)), code.nonzero(self.c.active_mask))
         with code.when(waits, likely=False):
             code.store(b.or_(code.load(WarpState, f.warp, "reissued"), self.c.mask), WarpState, f.warp, "reissued")
-            f.end_turn(TRY)
+            f.end_turn(cost)
             b.store(f.later(self.at.index, self.c.mask), f.resume_at)
             b.branch(f.suspend)
 
@@ -288,7 +288,3 @@ class ControlFlow(InstructionPart):
         watch.wait_for(self.code, self.f.warp, GroupKind.COPIES, groups)
         if self.at.base == "DEPBAR":
             watch.wait_for(self.code, self.f.warp, GroupKind.BULK_COPIES, groups)
-
-    def wait_for_products(self, groups: int) -> None:
-        """Products are done at once; only the race detector needs their groups."""
-        self.f.t.watch.wait_for(self.code, self.f.warp, GroupKind.PRODUCTS, groups)
