@@ -76,6 +76,26 @@ extern "C" __global__ void __launch_bounds__(128) three_warps(float* out) {
   __syncthreads();
   out[threadIdx.x] = d[0];
 }
+// ptxas ends the group of both branches by a product of nothing.
+extern "C" __global__ void __launch_bounds__(128) either(float* out, int second) {
+  __shared__ __align__(1024) uint4 memory[2][144];
+  for (int i = threadIdx.x; i < 288; i += 128) {
+    unsigned word = i < 144 ? 0x3f803f80 : 0x40004000;
+    memory[0][i] = make_uint4(word, word, word, word);
+  }
+  asm volatile("fence.proxy.async;" ::: "memory");
+  __syncthreads();
+  float d[4] = {0, 0, 0, 0};
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+  for (int i = 0; i < 2; i++) {
+    unsigned long long a = 8ull << 16 | 16ull << 32 | at(memory[i]) >> 4;
+    if (second == i)
+      asm volatile("wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%0, %1, %2, %3}, %4, %5, 1, 1, 1, 0, 0;"
+        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "l"(a), "l"(a + 128));
+  }
+  asm volatile("wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;" ::: "memory");
+  out[threadIdx.x] = d[0];
+}
 """
 ROUNDS = 8
 SLICES = 1 << 17  # rounds of a loop in which a warp uses up several time slices
@@ -110,3 +130,11 @@ def test_a_product_that_a_warp_never_issues_hangs() -> None:
     )
     assert second.startswith("  waited for by warps 0-2 at ")
     assert "warp 3, all lanes: at barrier 0, where 32 of 128 threads are" in str(hang.value)
+
+
+@pytest.mark.parametrize("second", [0, 1])
+def test_a_group_of_products_in_two_branches(second: int) -> None:
+    kernel, out = written(SOURCE, "either", "sm_90a"), np.zeros(128, np.float32)
+    assert any(i.text.startswith("RZ,gdesc[URZ]") for i in kernel.program.instructions)
+    assert not kernel.launch(1, 128, out, np.int32(second), check=("races", "barriers")).hazards
+    assert (out == 16 * (4 if second else 1)).all()
