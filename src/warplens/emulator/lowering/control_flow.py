@@ -229,6 +229,10 @@ class ControlFlow(InstructionPart):
         need = i32(ALL_THREADS) if threads is None else self._uniform(threads)
         if isinstance(threads, U32):
             need = b.select(b.icmp_signed("==", need, i32(0)), i32(ALL_THREADS), need)
+        recorder = self.f.t.watch.recorder
+        if recorder and (isinstance(index, U32) or isinstance(threads, U32) or self.condition is not None):
+            given = number, i32(0) if threads is None else self._uniform(threads)
+            recorder.barrier(code, self.f.env, self.f.number(self.at.index), given, coming)
         living = b.and_(self.f.first_mask(), b.not_(self.c.exited()))
         arrival = BarrierArrival(number, coming, living, self.f.number(self.at.index))
         self.f.t.watch.arrive(code, self.f.env, self.f.block, self.f.warp, arrival)
