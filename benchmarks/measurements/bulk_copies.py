@@ -40,11 +40,11 @@ def tensor_map(memory: torch.Tensor, rows: int) -> Any:
 
 
 class Kernels:
-    def __init__(self) -> None:
+    def __init__(self, source: str = "bulk_copies.cu") -> None:
         torch.zeros(1, device="cuda")
         with tempfile.TemporaryDirectory() as folder:
             cubin = f"{folder}/copies.cubin"
-            subprocess.run(["nvcc", "-arch=sm_90a", "-cubin", "-o", cubin, HERE / "bulk_copies.cu"], check=True)
+            subprocess.run(["nvcc", "-arch=sm_90a", "-cubin", "-o", cubin, HERE / source], check=True)
             self.module = ctypes.c_void_p()
             checked(driver.cuModuleLoad(ctypes.byref(self.module), cubin.encode()))
         self.memory = torch.zeros(BIG, dtype=torch.uint8, device="cuda")
@@ -52,8 +52,8 @@ class Kernels:
         self.sink = torch.zeros(256 * 128, device="cuda")
         self.swept = torch.zeros(256 << 20, dtype=torch.uint8, device="cuda")
 
-    def start(self, name: str, grid: int, block: int, *given: Any) -> list[int]:
-        """The numbers that the blocks write."""
+    def start(self, name: str, grid: int, block: int, *given: Any, numbers: int = 0) -> list[int]:
+        """The numbers that the blocks write, two each."""
         kernel = ctypes.c_void_p()
         checked(driver.cuModuleGetFunction(ctypes.byref(kernel), self.module, name.encode()))
         checked(driver.cuFuncSetAttribute(kernel, 8, SHARED))
@@ -66,7 +66,7 @@ class Kernels:
         stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
         checked(driver.cuLaunchKernel(kernel, grid, 1, 1, block, 1, 1, SHARED, stream, places, None))
         torch.cuda.synchronize()
-        return list(map(int, self.cycles[: 2 * grid].tolist()))
+        return list(map(int, self.cycles[: numbers or 2 * grid].tolist()))
 
     def slowest(self, grid: int, found: list[int]) -> tuple[int, int]:
         """The median and the slowest of the blocks."""

@@ -35,6 +35,12 @@ def halves() -> float:
     return 2 if apart > 2 * (of("place, percentile 25") - of("place, percentile 10")) else 1
 
 
+def asked_when_warps_wait() -> float:
+    """Sectors of loads of a multiprocessor, from where on warps wait half a cycle and more to issue them."""
+    waiting = [row for row in rows("loads_in_flight.csv") if float(row["lg_throttle"]) >= 0.5]
+    return min(float(row["kib_asked"]) for row in waiting) * 1024 / 32
+
+
 def lines_until_hits() -> float:
     """The most lines stored to, of one warp, of which none is hit again."""
     alone = [
@@ -107,6 +113,7 @@ READINGS: dict[str, Callable[[], float]] = {
     "load_path.global_request": lambda: of("L1 hits, step 1, 32 warps") / 32,
     "load_path.shared_request": lambda: of("shared load 4 B, step 1, 32 warps") / 32,
     "load_path.store_lines": lines_until_hits,
+    "load_path.sectors_in_flight": asked_when_warps_wait,
     "l2_rates.line_write_cycles": lambda: of("lines of a store, stored_words to 1 of 1, 132 multiprocessors"),
     "l2_rates.atomic_units": lambda: 2 * len({row["port"] for row in rows("atomic_ports.csv")}),
     "l2_rates.halves": halves,

@@ -151,7 +151,7 @@ def warpgroup_arrive(w: Warp) -> None:
 
 @op("WARPGROUP.DEPBAR.LE", pipe="adu", text="wait until at most {groups} groups of products are not done")
 def warpgroup_depbar(w: Warp, group: Special, groups: int) -> None:
-    """wgmma.wait_group."""
+    """wgmma.wait_group.  It ends for no warp before all four have issued the products that it waits for."""
     w.wait_for_products(groups)
 
 

@@ -43,7 +43,9 @@ class Speeds:
       global_request           cycles that a global access takes at the least;  shared_request: likewise
       miss_request             likewise of one that not L1 alone can answer
       store_lines              that wait to leave for L2 at most, and take along what is stored to them
+      store_slack_cycles       of work that DRAM may have left before stores wait
       requests_in_flight       loads that wait for a line at most, whichever of them has requested it
+      sectors_in_flight        that L1 waits for at most
       atomics_in_flight        sectors of atomics on their way to L2 until others wait
       table_word_cycles        between two different words that lanes read of a table in constant memory
       table_replay_cycles      likewise of one instruction alone
@@ -141,7 +143,9 @@ class Speeds:
     shared_request: float = parameter("load_path", 0.25, 64)
     miss_request: float = parameter("load_path", 0.25, 64)
     store_lines: float = parameter("load_path", 1, 1000, "lines")
+    store_slack_cycles: float = parameter("load_path", 0, 1_000_000)
     requests_in_flight: float = parameter("load_path", 1, 100_000, "loads")
+    sectors_in_flight: float = parameter("load_path", 16, 100_000, "sectors")
     atomics_in_flight: float = parameter("load_path", 1, 100_000, "sectors")
     table_word_cycles: float = parameter("load_path", 0, 100)
     table_replay_cycles: float = parameter("load_path", 0, 100)

@@ -15,8 +15,8 @@ STOPS = frozenset(("EXIT", "KILL", "RET", "BRX", "BRXU", "JMP", "JMX", "JMXU", "
 PAUSES = frozenset(("BSYNC", "BREAK", "BAR", "WARPSYNC", "YIELD", "NANOSLEEP", "BPT", "UCGABAR_WAIT"))
 """After these another warp, or another part of the warp, may run before the next instruction."""
 
-WAITS = frozenset(("TRYWAIT", "TRY_ALLOC"))
-"""The modifiers of instructions that are executed again when others have run."""
+WAITS = frozenset(("TRYWAIT", "TRY_ALLOC", "DEPBAR"))
+"""The modifiers of instructions that are executed again when others have run; DEPBAR is one of WARPGROUP."""
 
 ENDS = STOPS | PAUSES | {"BRA", "CALL"}
 

@@ -76,7 +76,7 @@ TENSOR_PRODUCTS = frozenset(("UTCHMMA", "UTCQMMA", "UTCIMMA", "UTCOMMA"))
 HELD = re.compile(r"[gi]desc\[(?P<register>UR(?:\d+|Z))\](?:\.\w+)*")  # suffixes, of a buffer, change no result
 DESCRIPTOR_PLACE = 4
 
-MATRICES = re.compile(r"gdesc\[(?P<register>UR\d+)\](?P<suffix>(?:\.\w+)*)")
+MATRICES = re.compile(r"gdesc\[(?P<register>UR(?:\d+|Z))\](?P<suffix>(?:\.\w+)*)")
 
 RETURN = {"Rpc.LO": Register("R", 256), "Rpc.HI": Register("R", 257)}
 """The place to return to, in which the compiler also keeps registers for a while: after all others."""
@@ -231,7 +231,8 @@ def _without_offset(operands: list[Operand]) -> list[Operand]:
 
 def _of_group_product(pieces: Sequence[str], operands: Sequence[Operand]) -> list[Operand]:
     """Destination, A, B, addends, predicate, then metadata and selector: a matrix in shared memory by the first
-    register of its descriptor, with what is done to it as its part; the predicate's part is the group that it ends."""
+    register of its descriptor, with what is done to it as its part; the predicate's part is the group that it ends.
+    URZ where it only ends a group: ptxas puts a product of nothing where a group has products of several branches."""
     place = next(k for k, piece in enumerate(pieces) if piece.startswith("gdesc"))
     match = MATRICES.fullmatch(pieces[place])
     first = match and parse_register(match["register"])
@@ -239,7 +240,7 @@ def _of_group_product(pieces: Sequence[str], operands: Sequence[Operand]) -> lis
         raise CubinError(f"{pieces[place]} names no matrices")
     changes = match["suffix"].split(".")
     left, right = (replace(first, part=".".join(c for c in changes if c.endswith(matrix))) for matrix in "AB")
-    right = replace(right, index=first.index + 2)
+    right = replace(right, index=first.index + 2 if first.index >= 0 else -1)
     rest = [operand for operand in operands[place + 1 :] if operand != Special(COMMIT)]
     if len(rest) < 2 or not (isinstance(rest[1], Register) and rest[1].file == "UP"):
         rest.insert(1, Register("UP", -1))

@@ -53,6 +53,37 @@ def test_a_seam_is_the_neighbours_who_reads_it_sooner() -> None:
     assert len(shares) >= 3
 
 
+ROWS = """
+__device__ unsigned at(const void* p) { return (unsigned)__cvta_generic_to_shared(p); }
+extern "C" __global__ void rows(const float* x, float* y) {
+  __shared__ __align__(128) float s[1024];
+  __shared__ unsigned long long full;
+  if (threadIdx.x == 0)
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1; fence.mbarrier_init.release.cluster;" ::"r"(at(&full)));
+#pragma unroll
+  for (int i = 0; i < 2; i++) {
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], 4096;" ::"r"(at(&full)) : "memory");
+      asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], 4096, [%2];"
+                   ::"r"(at(s)), "l"(x + (blockIdx.x + i) * 1024), "r"(at(&full)) : "memory");
+    }
+    asm volatile("{ .reg .pred over;\\n again: mbarrier.try_wait.parity.shared::cta.b64 over, [%0], %1;\\n"
+                 "@!over bra again; }" ::"r"(at(&full)), "r"(i) : "memory");
+  }
+  y[blockIdx.x * 32 + threadIdx.x] = s[threadIdx.x];
+}"""
+
+
+def test_a_row_that_a_neighbour_has_copied_before_is_no_first_touch() -> None:
+    """Each block copies its own row, waits for it, and copies the next block's."""
+    streams, code = recording(ROWS, 40, 32, np.zeros(41 * 1024, np.float32), np.zeros(40 * 32, np.float32))
+    first = first_touch_shares(streams, range(40), 40, code, WAITED_SHARE)
+    own, next_row = np.flatnonzero(code.kind == Kind.BULK_LOAD)
+    assert first[own] == 1.0
+    assert first[next_row] == pytest.approx(1 / 40 + WAITED_SHARE * (1 - 1 / 40))
+
+
 def slowly(streams: WarpStreams, asked: range, at_once: int, code: InstructionTable) -> dict[int, float]:
     """The same in the words of the module, without barriers: who comes to a piece first, block by block."""
     stages: dict[tuple[int, int], tuple[int, int]] = {}

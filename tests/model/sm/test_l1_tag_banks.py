@@ -23,7 +23,7 @@ with (MEASURED / "walks.csv").open(encoding="utf-8") as file:
     COUNTED = {f"{row['what']}, {row['parameter']}": row for row in csv.DictReader(file)}
 UNITS = machine("h200").microarchitecture
 HIGH, LOW = int(UNITS.tag_bank_high_bits), int(UNITS.tag_bank_low_bits)
-TAGS = L1Settings(0.0, 0.0, HIGH, LOW)
+TAGS = L1Settings(0.0, 0.0, 0.0, HIGH, LOW)
 TRIALS = {trial.name: trial for trial in trials(132) if trial.subject in ("walks", "caches", "shared")}
 
 

@@ -15,6 +15,7 @@ from warplens.emulator.state.structs import (
     INSTRUCTION,
     MBARRIERS_KEPT,
     WAIT_SLOTS,
+    WARPGROUP_WARPS,
     WARPSYNC,
     BlockState,
     Fault,
@@ -24,9 +25,11 @@ from warplens.emulator.state.structs import (
 )
 from warplens.isa.barrier import LEFT, MISSING, MOST, MOST_BYTES, PHASE, THREADS
 
+ALL_LANES = 0xFFFF_FFFF
 MAX_PLACES = 12  # in the report; a block has at most 32 warps, most of which wait at the same place
 PHASE_WAIT = "TRYWAIT"  # modifier of an instruction that waits for a phase of an mbarrier
 REGISTER_WAIT = "USETMAXREG"
+PRODUCT_WAIT = "WARPGROUP"
 FIELDS = (THREADS, MOST), (MISSING, MOST), (LEFT, MOST_BYTES)  # of an mbarrier's word: lowest bit and bits
 CHANGES = {
     MbarrierChange.INITIALIZED: "initialized", MbarrierChange.ARRIVED: "last arrival, or expected bytes,",
@@ -82,7 +85,8 @@ def format_waits(block: BlockState, warps: Sequence[WarpState], program: Program
 
 
 def format_hang(fault: Fault, block: BlockState, warps: Sequence[WarpState], program: Program) -> str:
-    """Where the warps of a hung block wait; of one that spins why, if it waits for an mbarrier or for registers."""
+    """Where the warps of a hung block wait; of one that spins why, if it waits for an mbarrier, for
+    registers, or for the other warps of its warpgroup."""
     if fault.kind == FaultKind.DEADLOCK:
         return format_waits(block, warps, program)
     at = program.instructions[min(fault.instruction, len(program.instructions) - 1)]
@@ -90,6 +94,8 @@ def format_hang(fault: Fault, block: BlockState, warps: Sequence[WarpState], pro
         why = f"a phase of an mbarrier is never over: {_mbarrier(block, warps, warps[fault.warp], program)}"
     elif at.base == REGISTER_WAIT:
         why = f"no warp gives back registers that others wait for: {_registers(block, warps, at, program)}"
+    elif at.base == PRODUCT_WAIT:
+        why = f"a wgmma is not executed by all warps of its warpgroup: {_products(warps, warps[fault.warp], program)}"
     else:
         return ""
     others = format_waits(block, warps, program)
@@ -151,6 +157,21 @@ def _registers(block: BlockState, warps: Sequence[WarpState], at: Instruction, p
     who = f"{_named(back)} gave back some" if back else "no warp gave back any"
     head = f"{wanted} registers a thread are wanted, {block.spare_registers} are free, {who}"
     return "".join([head, *(f"\n  {line}" for line in lines)])
+
+
+def _products(warps: Sequence[WarpState], warp: WarpState, program: Program) -> str:
+    """Which warps of a warpgroup are behind with their products, and who waits for them."""
+    first = warp.index & -WARPGROUP_WARPS
+    group = warps[first : first + WARPGROUP_WARPS]
+    late = [one for one in group if one.product_groups < warp.product_groups and one.exited != ALL_LANES]
+    waiting = _spinning(group, program, lambda _, at: at.base == PRODUCT_WAIT)
+    lines = [
+        f"waited for by {_named(numbers)} at {place(program, program.instructions[index])}"
+        for index, numbers in waiting.items()
+    ]
+    done = f"{_named([one.index for one in late])} committed {min(one.product_groups for one in late)}"
+    head = f"{done} of the {warp.product_groups} groups of {_named([warp.index])}"
+    return "\n  ".join([head, *lines])
 
 
 def _spinning(

@@ -36,9 +36,8 @@ from warplens.emulator.instrument.race_state import (
     shadow_row,
     warp_bytes,
 )
-from warplens.emulator.state.structs import WarpState, WorkerEnv
+from warplens.emulator.state.structs import WARPGROUP_WARPS, WarpState, WorkerEnv
 
-WARPS = 4  # of a warpgroup
 READS = 2 * c.sizeof(LastAccesses)  # where a warp's LastRead lies
 WRITTEN, READ = 32, 40  # bits of a finding's value: the layouts of the write and of the read, above the byte
 
@@ -199,7 +198,7 @@ class SharedAccess:
         read = code.at(self._uses(warp), READS)
         group, kind = code.load(LastRead, read, "group"), code.load(LastRead, read, "kind")
         with code.when(code.nonzero(group)):
-            warps = [self._of_warpgroup(warp, k) for k in range(WARPS)]
+            warps = [self._of_warpgroup(warp, k) for k in range(WARPGROUP_WARPS)]
             done = {one: self._waited(warp, group, one) for one in (GroupKind.BULK_COPIES, GroupKind.TENSOR_PRODUCTS)}
             of_group = (self._waited(one, group, GroupKind.PRODUCTS) for one in warps)
             done[GroupKind.PRODUCTS] = reduce(b.or_, of_group)
@@ -213,7 +212,7 @@ class SharedAccess:
     def _of_warpgroup(self, warp: llvm.Value, k: int) -> llvm.Value:
         """The k-th warp of a warp's warpgroup, or that warp if there is none."""
         b = self.b
-        other = b.or_(b.and_(warp, i32(-WARPS)), i32(k))
+        other = b.or_(b.and_(warp, i32(-WARPGROUP_WARPS)), i32(k))
         return b.select(b.icmp_signed("<", other, self.code.load(WorkerEnv, self.env, "warps")), other, warp)
 
     def _waited(self, warp: llvm.Value, group: llvm.Value, kind: GroupKind) -> llvm.Value:

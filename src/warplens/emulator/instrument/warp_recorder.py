@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -114,14 +115,28 @@ class WarpRecorder:
 
     @cached_property
     def _mbarrier(self) -> llvm.Function:
-        made, code = function(self.module, "record_mbarrier", VOID, [PTR, *[I32] * 5])
-        env, index, place, number, blocks, mask = made.args
+        return self._synchronization("record_mbarrier", trace_format.MBARRIER, trace_format.MBARRIER_WORDS)
+
+    def barrier(
+        self, code: StructuredBuilder, env: llvm.Value, index: llvm.Value, given: Sequence[llvm.Value], mask: llvm.Value
+    ) -> None:
+        """Lanes of mask arrive at a block barrier; given: its number, and the threads that it waits for or 0."""
+        code.b.call(self._barrier, [env, index, *given, mask])
+
+    @cached_property
+    def _barrier(self) -> llvm.Function:
+        return self._synchronization("record_barrier", trace_format.BARRIER, trace_format.BARRIER_WORDS)
+
+    def _synchronization(self, name: str, space: int, count: int) -> llvm.Function:
+        """(env, instruction, `count` numbers, mask): an entry with these numbers in place of sectors."""
+        made, code = function(self.module, name, VOID, [PTR, *[I32] * (count + 2)])
+        env, index, *numbers, mask = made.args
         log, words = self._open(code, env)
-        head = trace_format.MBARRIER << trace_format.SPACE | trace_format.MBARRIER_WORDS << trace_format.SECTORS
+        head = code.b.or_(index, i32(space << trace_format.SPACE | count << trace_format.SECTORS))
         lanes = code.b.shl(code.popcount(mask), i32(trace_format.LANES))
-        for n, word in enumerate((code.b.or_(index, i32(head)), lanes, place, number, blocks)):
+        for n, word in enumerate((head, lanes, *numbers)):
             code.b.store(word, code.at(words, 4 * n))
-        code.bump(code.field(Log, log, "used"), trace_format.ACCESSED + trace_format.MBARRIER_WORDS)
+        code.bump(code.field(Log, log, "used"), trace_format.ACCESSED + count)
         code.b.ret_void()
         return made
 

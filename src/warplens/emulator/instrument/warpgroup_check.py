@@ -10,8 +10,7 @@ from warplens.emulator.codegen.structured_builder import StructuredBuilder, func
 from warplens.emulator.codegen.vector_types import PTR
 from warplens.emulator.instrument.findings import NO_PARTY, EmittedFinding, FindingKind, emit_finding
 from warplens.emulator.instrument.race_state import VOID, GroupClocks, GroupKind, WarpClocks, groups_of
-from warplens.emulator.instrument.shared_access import WARPS
-from warplens.emulator.state.structs import BlockState, WarpState, WorkerEnv
+from warplens.emulator.state.structs import WARPGROUP_WARPS, BlockState, WarpState, WorkerEnv
 
 PRODUCT, REGISTERS = "product_at", "registers_at"  # of WarpClocks: the last instruction of each kind
 
@@ -29,7 +28,7 @@ def ended_routine(module: llvm.IRModule) -> llvm.Function:
     env, block, warp = made.args
     b = code.b
     index, first = code.load(WarpState, warp, "index"), code.load(BlockState, block, "warps")
-    start = b.and_(index, i32(-WARPS))
+    start = b.and_(index, i32(-WARPGROUP_WARPS))
 
     def compare(k: llvm.Value) -> None:
         number = b.add(start, k)
@@ -42,7 +41,7 @@ def ended_routine(module: llvm.IRModule) -> llvm.Function:
                 for kind in (PRODUCT, REGISTERS):
                     _compare(code, (env, block), kind, parties)
 
-    code.each(i32(WARPS), compare)
+    code.each(i32(WARPGROUP_WARPS), compare)
     b.ret_void()
     return made
 

@@ -213,6 +213,7 @@ class CodegenContext(WarpBuilder, ABC):
         """Ends the time slice: fuel is used up, and the warp's budget is charged `cost` more instructions."""
         b, code = self.b, self.code
         unspent = b.sub(b.load(self.fuel, typ=I64), i64(cost))
+        code.bump(code.field(WarpState, self.warp, "waited"), cost + 1)
         code.store(b.sub(code.load(WarpState, self.warp, "used"), unspent), WarpState, self.warp, "used")
         b.store(i64(-1), self.fuel)
 

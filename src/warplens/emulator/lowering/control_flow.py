@@ -176,13 +176,13 @@ class ControlFlow(InstructionPart):
                     b.branch(f.dispatch)
         f.go_on(self.c.next_index(), self.at.index)
 
-    def waits_until(self, p: Pred) -> None:
+    def waits_until(self, p: Pred, cost: int = TRY) -> None:
         b, code, f = self.b, self.code, self.f
         over = b.and_(self.c.active_mask, b.bitcast(self.e.splat(p.node), I32))
         waits = b.and_(b.icmp_signed("==", over, i32(0)), code.nonzero(self.c.active_mask))
         with code.when(waits, likely=False):
             code.store(b.or_(code.load(WarpState, f.warp, "reissued"), self.c.mask), WarpState, f.warp, "reissued")
-            f.end_turn(TRY)
+            f.end_turn(cost)
             b.store(f.later(self.at.index, self.c.mask), f.resume_at)
             b.branch(f.suspend)
 
@@ -229,6 +229,10 @@ class ControlFlow(InstructionPart):
         need = i32(ALL_THREADS) if threads is None else self._uniform(threads)
         if isinstance(threads, U32):
             need = b.select(b.icmp_signed("==", need, i32(0)), i32(ALL_THREADS), need)
+        recorder = self.f.t.watch.recorder
+        if recorder and (isinstance(index, U32) or isinstance(threads, U32) or self.condition is not None):
+            given = number, i32(0) if threads is None else self._uniform(threads)
+            recorder.barrier(code, self.f.env, self.f.number(self.at.index), given, coming)
         living = b.and_(self.f.first_mask(), b.not_(self.c.exited()))
         arrival = BarrierArrival(number, coming, living, self.f.number(self.at.index))
         self.f.t.watch.arrive(code, self.f.env, self.f.block, self.f.warp, arrival)
@@ -288,7 +292,3 @@ class ControlFlow(InstructionPart):
         watch.wait_for(self.code, self.f.warp, GroupKind.COPIES, groups)
         if self.at.base == "DEPBAR":
             watch.wait_for(self.code, self.f.warp, GroupKind.BULK_COPIES, groups)
-
-    def wait_for_products(self, groups: int) -> None:
-        """Products are done at once; only the race detector needs their groups."""
-        self.f.t.watch.wait_for(self.code, self.f.warp, GroupKind.PRODUCTS, groups)

@@ -72,9 +72,8 @@ class LaneOps(InstructionContext):
         self.cluster_arrive, self.cluster_wait = flow.cluster_arrive, flow.cluster_wait
         self.block_barrier, self.barrier_result, self.fence = flow.block_barrier, flow.barrier_result, flow.fence
         self.commit_copies, self.wait_for_copies = flow.commit_copies, flow.wait_for_copies
-        self.wait_for_products = flow.wait_for_products
         warpgroup = WarpgroupOps(self, flow)
-        self.group_product = warpgroup.group_product
+        self.group_product, self.wait_for_products = warpgroup.group_product, warpgroup.wait_for_products
         self.give_registers, self.take_registers = warpgroup.give_registers, warpgroup.take_registers
         barriers = Reconvergence(self)
         self.set_barrier, self.set_barrier_mask = barriers.set_barrier, barriers.set_barrier_mask

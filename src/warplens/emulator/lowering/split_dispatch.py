@@ -104,9 +104,10 @@ class SplitDispatch:
         b, code = self.b, self.code
         total = self.add_used()
         self.f.t.watch.end_warp(code, self.f.env, self.f.block, self.warp)
+        executed = b.sub(total, code.load(WarpState, self.warp, "waited"))
         longest = code.load(WorkerEnv, self.f.env, "longest_warp")
-        with code.when(b.icmp_signed(">=", total, longest), likely=False):
-            b.call(self.f.t.runtime.blocks.keep_longest, [self.f.env, self.f.block, total])
+        with code.when(b.icmp_signed(">=", executed, longest), likely=False):
+            b.call(self.f.t.runtime.blocks.keep_longest, [self.f.env, self.f.block, executed])
         b.ret(i32(Status.DONE))
 
     def add_used(self) -> llvm.Value:

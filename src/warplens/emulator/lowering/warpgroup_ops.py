@@ -21,6 +21,8 @@ from warplens.isa.dsl.warp_interface import Data
 from warplens.sass.operand_parser import COMMIT
 
 V32 = vector(I32)
+NO_MATRIX = Register("UR", -1)
+PRODUCT_TRY = 1024  # instructions that a wait for the warpgroup costs the budget: a loop may have a million of them
 
 class WarpgroupOps(MemoryOps):
     """Warpgroup operations of one warp."""
@@ -31,7 +33,13 @@ class WarpgroupOps(MemoryOps):
 
     def group_product(self, form: GroupProduct, a: Data, b: Data, addends: Data, metadata: U32, scale: Pred) -> Data:
         code, build = self.code, self.b
-        if not self.f.t.watch.moves("shared"):
+        commits = any(isinstance(operand, Register) and operand.part == COMMIT for operand in self.at.operands)
+        if commits:
+            self.runtime.products.commit(code, self.f.warp)
+        multiplies = self.at.operands[2] != NO_MATRIX  # else it only ends a group
+        if not multiplies and commits:
+            self._commit()
+        if not multiplies or not self.f.t.watch.moves("shared"):
             return Data([self.c.u32(llvm.IRConstant(V32, None))] * form.words)
         routine = product_routine(self.f.t.module, form)
         accumulators = self._stored([*addends.words])
@@ -40,9 +48,8 @@ class WarpgroupOps(MemoryOps):
         descriptors = [self.c.first(word).node for word in (*left, *b.words)]
         if self.f.t.watch.init or self.f.t.watch.ordered:
             self._check_reads(form, descriptors)
-        if any(isinstance(operand, Register) and operand.part == COMMIT for operand in self.at.operands):
-            self.f.t.watch.commit(code, self.f.warp, GroupKind.PRODUCTS)
-            self._note(PRODUCT)
+        if commits:
+            self._commit()
         counted = build.zext(build.extract_element(self.e.splat(scale.node), i32(0)), I32)
         here = [self.f.env, self.f.block, self.f.warp, self.f.number(self.at.index)]
         where = [*here, i32(form.columns // STRIP), accumulators, given]
@@ -50,6 +57,10 @@ class WarpgroupOps(MemoryOps):
         with code.when(code.nonzero(failed), likely=False):
             build.branch(self.f.fault)
         return Data([self.c.u32(self._kept(accumulators, k)) for k in range(form.words)])
+
+    def _commit(self) -> None:
+        self.f.t.watch.commit(self.code, self.f.warp, GroupKind.PRODUCTS)
+        self._note(PRODUCT)
 
     def _check_reads(self, form: GroupProduct, words: list[llvm.Value]) -> None:
         """Checks what the warp reads of shared memory: its rows of A, all columns of B."""
@@ -90,6 +101,12 @@ class WarpgroupOps(MemoryOps):
 
     def _note(self, kind: str) -> None:
         self.f.t.watch.note_instruction(self.code, self.f.warp, kind, self.f.number(self.at.index))
+
+    def wait_for_products(self, groups: int) -> None:
+        """Results are there at once; but what comes after the wait comes after the products of all four warps."""
+        issued = self.b.call(self.runtime.products.issued, [self.f.env, self.f.block, self.f.warp, i32(groups)])
+        self.flow.waits_until(Pred(self.e, issued), PRODUCT_TRY)
+        self.f.t.watch.wait_for(self.code, self.f.warp, GroupKind.PRODUCTS, groups)
 
     # Registers
 

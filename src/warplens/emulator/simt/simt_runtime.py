@@ -7,6 +7,7 @@ from warplens.emulator.instrument.instrumentation import Instrumentation
 from warplens.emulator.simt.block_scheduler import BlockScheduler
 from warplens.emulator.simt.convergence_barrier import ConvergenceBarriers
 from warplens.emulator.simt.convergence_barrier_yield import YieldingBsync
+from warplens.emulator.simt.product_groups import ProductGroups
 from warplens.emulator.simt.simt_stack import SimtStack
 from warplens.emulator.simt.split_scheduler import SplitScheduler
 from warplens.emulator.simt.yielded_lanes import YieldedLanes
@@ -21,6 +22,7 @@ class SimtRuntime:
     bsync     BSYNC in kernels whose lanes yield
     splits    which split runs next; YIELD, EXIT, BREAK
     blocks    block barriers, warps of a block, blocks of a grid
+    products  groups of products (wgmma) that the warps of a warpgroup have committed
     """
 
     def __init__(
@@ -41,3 +43,4 @@ class SimtRuntime:
         self.bsync = YieldingBsync(self.stack, self.yields, self.barriers)
         self.splits = SplitScheduler(self.stack, self.yields, self.barriers, self.bsync, may_yield)
         self.blocks = BlockScheduler(module, watch, self.stack, barriers, clustered)
+        self.products = ProductGroups(self.blocks)

@@ -10,6 +10,7 @@ WAIT_SLOTS = 19  # B0 to B15, WARPSYNC, WARPSYNC.ALL, WARPSYNC.COLLECTIVE
 WARPSYNC, FULL_WARP, COLLECTIVE = 16, 17, 18
 BARRIERS = 17  # 16 of BAR, and the cluster's
 ALL_THREADS = -1
+WARPGROUP_WARPS = 4
 TENSOR_FUNCTIONS = 8
 CLUSTER_BLOCKS = 16  # at most
 MBARRIERS_KEPT = 64  # of a block, for the report of one that hangs; a multiple of 2
@@ -301,6 +302,7 @@ class WarpState(c.Structure):
         ("stack", SimtStackState),
         ("index", c.c_int32),
         ("used", c.c_int64),  # instructions executed, in whole time slices; read for the budget and the clock
+        ("waited", c.c_int64),  # the part of `used` that waits were charged
         ("status", c.c_int32),
         ("exec", c.c_uint32),  # lanes of the running split; set by next_split
         ("exited", c.c_uint32),  # lanes that have exited or never existed; set by EXIT
@@ -311,6 +313,7 @@ class WarpState(c.Structure):
         ("cluster_phase", c.c_int32),  # of the cluster's barrier at the warp's last arrival
         ("mbarrier", c.c_uint32),  # at whose phase it last looked: an address
         ("returned_registers", c.c_int32),  # a thread, that the warp has given back; negative: received
+        ("product_groups", c.c_int32),  # of wgmma, that the warp has committed (simt/product_groups.py)
         ("yielding", YieldState),
         ("barriers", BarrierState),
         ("resume_pc", c.c_int32 * 32),  # of each suspended lane; set by YIELD, BSYNC, WARPSYNC; kept after it resumes

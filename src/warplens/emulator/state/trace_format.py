@@ -11,6 +11,8 @@ Words have 32 bits.
 - What happens to an mbarrier: MBARRIER, with the lanes in the second word, and instead of sectors its offset in shared
   memory, a number (arrivals, bytes, the low word that it is set to, or the phase that is waited for, in bit 31), and
   how many blocks get the bytes.
+- A block barrier whose number or threads are in registers, or that has a guard: BARRIER, with the lanes in the second
+  word, and instead of sectors its number and the threads that it waits for, 0 for all.
 - A table in constant memory has lanes and distinct words, and instead of sectors the numbers of its bank's lines of 64
   bytes.
 """
@@ -27,6 +29,6 @@ DISTINCT, MOST_DISTINCT = 14, 0x3F
 PASSES, MOST_PASSES = 20, 0x3F
 FULLEST, MOST_FULLEST = 26, 0x3F
 MOST_WAVEFRONTS = 0xFF
-GLOBAL, SHARED, LOCAL, TABLE, MBARRIER = range(5)  # spaces
+GLOBAL, SHARED, LOCAL, TABLE, MBARRIER, BARRIER = range(6)  # spaces
 ENTERED, ACCESSED = 3, 2  # words of an entry without the sectors
-MBARRIER_WORDS = 3
+MBARRIER_WORDS, BARRIER_WORDS = 3, 2

@@ -2,7 +2,8 @@
 
 Neighbouring blocks share tile borders.  They start together and run the same code, so a block that reaches a border
 late, after waiting for its own data, finds that its neighbour has loaded it already.  A warp's progress is measured by
-the number of its waits for loads, and by the barriers at which warps of a block synchronise.
+the number of its waits for loads, and by the barriers at which warps of a block synchronise; that of one that issues
+bulk copies by its waits at mbarriers, where other warps give stages of shared memory back.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ from warplens.model.trace.trace_decoder import ENTER, OF_WARP, basic_block, inst
 from warplens.model.trace.warp_streams import WarpStreams
 from warplens.simc import compiled
 
+# What a warp waits for: a scoreboard, a bit each; asynchronous copies; bulk copies.
+COPIES, BULK_COPIES = 1 << 8, 1 << 9  # defined: bits
+LOADING = (Kind.LOAD, Kind.ASYNC_COPY, Kind.ATOMIC, Kind.BULK_LOAD)
 ENOUGH = assumed(400_000, "pieces of 64 bytes", "effort: to analyse, each with every block that reaches it")
 MOST = assumed(10 * ENOUGH, "entries of 16 bytes", "effort: that all pieces have at the most")
 PHASES = assumed(1024, "phases between barriers", "effort: later ones count as one")
@@ -155,7 +159,10 @@ def _walk_warp(trace, code, walk, phase_stages, share, out, n):  # type: ignore[
         at += OF_WARP
         for i in range(code.firsts[number], code.lasts[number] + 1):
             kind = code.kind[i]
-            if code.wait_mask[i] & pending > 0 or (kind == Kind.COPY_WAIT and pending >> 8 > 0):
+            copied = (kind == Kind.COPY_WAIT and pending & COPIES > 0) or (
+                kind == Kind.MBARRIER_WAIT and pending & BULK_COPIES > 0
+            )
+            if code.wait_mask[i] & pending > 0 or copied:
                 stage, pending = stage + 1, 0
             if kind == Kind.BARRIER:
                 if walk.finds_phases and phase + 1 < phase_stages.size:
@@ -163,9 +170,13 @@ def _walk_warp(trace, code, walk, phase_stages, share, out, n):  # type: ignore[
                 phase, stage = min(phase + 1, phase_stages.size - 1), 0
             while at < end and words[at] < ENTER and instruction(words[at]) == i:
                 size = length(words[at])
-                if kind in (Kind.LOAD, Kind.ASYNC_COPY, Kind.ATOMIC, Kind.REDUCTION) and space(words[at]) == GLOBAL:
-                    if kind != Kind.REDUCTION:
-                        pending |= 256 if kind == Kind.ASYNC_COPY else 1 << max(code.write_barrier[i], 0)
+                if (kind in LOADING or kind == Kind.REDUCTION) and space(words[at]) == GLOBAL:
+                    if kind == Kind.ASYNC_COPY:
+                        pending |= COPIES
+                    elif kind == Kind.BULK_LOAD:
+                        pending |= BULK_COPIES
+                    elif kind != Kind.REDUCTION:
+                        pending |= 1 << max(code.write_barrier[i], 0)
                     if not walk.finds_phases:
                         sectors = SectorRange(words, at + ACCESSED, at + size)
                         n = _store_pieces(sectors, walk.block, phase_stages[phase] + stage, i, share, out, n)

@@ -60,11 +60,12 @@ class InstructionTable(NamedTuple):
     write_barrier, read_barrier   scoreboards that are released with its result, with its registers read; -1: none
     wait_mask      scoreboards that it waits for, a bit each
     pipe, second_pipe, pipe_cycles   pipe that it takes, and for how long; second one that it takes as well, 0: none
+    queued         1 for those that the pipe has a queue for: products of a warpgroup
     latency        cycles until its result is available
     late_result, timely_result    a late result of one takes an issue slot of the other (pipes.py)
     bank_reads     [1, bank]: registers that it reads in a bank; [0, bank]: if the warp itself has issued before
     lane_bytes     that it moves;  is_global: 1 for memory other than shared;  bypasses_l1: 1 for loads past L1
-    barrier, barrier_warps        number of a block barrier, warps that it waits for, 0: all
+    barrier, barrier_warps        number of a block barrier, -1: as the trace has it; warps that it waits for, 0: all
     mbarrier       what it does to one (layout.MbarrierUpdate)
     groups_left    asynchronous groups that a COPY_WAIT or PRODUCT_WAIT leaves in flight
     constant_line, constant_bank  of a CONSTANT_LOAD, without its register
@@ -79,6 +80,7 @@ class InstructionTable(NamedTuple):
     pipe: Column
     second_pipe: Column
     pipe_cycles: NDArray[np.float64]
+    queued: Column
     latency: NDArray[np.float64]
     late_result: Column
     timely_result: Column
@@ -114,6 +116,7 @@ def machine_code(program: Program, machine: Machine) -> InstructionTable:
         pipe=column(first for first, _ in pipes),
         second_pipe=column(second for _, second in pipes),
         pipe_cycles=np.array([pipe_cycles(i, name, machine) for i, name in zip(code, names, strict=True)], np.float64),
+        queued=column(i.base in PRODUCTS for i in code),
         latency=np.array([latency(i, name, machine) for i, name in zip(code, names, strict=True)], np.float64),
         late_result=column(late),
         timely_result=column(name in TIMELY and not is_late for name, is_late in zip(names, late, strict=True)),
@@ -160,9 +163,14 @@ def immediates(instruction: Instruction) -> list[int]:
 
 
 def block_barrier(instruction: Instruction) -> tuple[int, int]:
-    """(number of a block barrier, warps that it waits for or 0 for all)."""
+    """(number of a block barrier or -1 where the trace has it, warps that it waits for or 0 for all)."""
     numbers = immediates(instruction)
-    if kind_of(instruction) not in (Kind.BARRIER, Kind.BARRIER_ARRIVE) or not numbers:
+    if kind_of(instruction) not in (Kind.BARRIER, Kind.BARRIER_ARRIVE):
+        return 0, 0
+    registers = any(isinstance(o, Register) and o.file in ("R", "UR") for o in instruction.operands)
+    if registers or instruction.guard is not None:
+        return -1, 0
+    if not numbers:
         return 0, 0
     return numbers[0] % 16, -(-numbers[1] // 32) if len(numbers) > 1 else 0
 

@@ -12,9 +12,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
+from warplens.emulator.state.trace_format import ACCESSED, BARRIER
 from warplens.model import layout as p
 from warplens.model.layout import StallReason
 from warplens.model.trace.stall_log import record_stall
+from warplens.model.trace.trace_decoder import ENTER, instruction, space
 from warplens.simc import Record, compiled
 
 
@@ -32,13 +36,27 @@ class BlockBarrierState(Record):
 
 
 @compiled
-def release_barriers(place, i, arrival, warps, blocks, work, stalls, settings):  # type: ignore[no-untyped-def]
-    """Release complete barriers; returns when the first of their warps may issue."""
+def barrier_of(slot, i, warps, work):  # type: ignore[no-untyped-def]
+    """(number of the barrier that a warp arrives at, -1 for none; warps that it waits for, 0 for all)."""
+    at = warps.position[slot]
+    recorded = at < warps.stop[slot] and work.words[at] < ENTER and instruction(work.words[at]) == i
+    if recorded and space(work.words[at]) == BARRIER:
+        number, threads = np.int64(work.words[at + ACCESSED]), np.int64(work.words[at + ACCESSED + 1])
+        return number % p.BLOCK_BARRIERS, (threads + 31) // 32
+    return work.code.barrier[i], work.code.barrier_warps[i]
+
+
+@compiled
+def release_barriers(place, barrier, arrival, warps, blocks, work, stalls, settings):  # type: ignore[no-untyped-def]
+    """Release complete barriers; returns when the first of their warps may issue.
+
+    barrier   the one that a warp has arrived at last, as of barrier_of
+    """
     soonest = p.NEVER
     for n in range(p.BLOCK_BARRIERS):
         need = blocks.living[place]
-        if n == work.code.barrier[i] and work.code.barrier_warps[i] > 0:
-            need = work.code.barrier_warps[i]
+        if n == barrier[0] and barrier[1] > 0:
+            need = barrier[1]
         if blocks.arrived[place, n] == 0 or blocks.arrived[place, n] < need:
             continue
         blocks.arrived[place, n] = 0

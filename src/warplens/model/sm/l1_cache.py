@@ -2,7 +2,7 @@
 
 What it is   what shared memory leaves of the unified memory, as lines of 128 bytes with a valid bit for each sector.
 Formula      the least recently touched line is evicted; a hit takes `latency`; a miss waits for its sectors from L2 or
-             DRAM.
+             DRAM, and for slots among sectors_in_flight.
              Tags are in four banks, each of which looks up one line a cycle.
 Parameters   L1Settings and l1_share, from calibration/derive.py.
 Evidence     measurements/h200/l1_lines.csv: one warp that touches some lines twice and then others once hits the
@@ -19,7 +19,7 @@ from warplens.model import layout as p
 from warplens.model.address_hash import hashed
 from warplens.model.lru import find
 from warplens.model.sm.dram_share import latency_deviation, load_latency, read_pieces
-from warplens.model.sm.l2_port import L2Lookup, look_up_l2, reply_cycles, send_request
+from warplens.model.sm.l2_port import L2Lookup, LineRequest, look_up_l2, reply_cycles, send_request
 from warplens.simc import Record, compiled
 
 TAG_BANKS = 4  # defined: of the two bits of bank_of
@@ -28,19 +28,21 @@ LINE = 128  # bytes
 
 
 class L1Settings(NamedTuple):
-    """latency: of a hit, cycles;  bytes_per_cycle
+    """latency: of a hit, cycles;  bytes_per_cycle;  sectors_in_flight: that L1 waits for at most
     high_bits, low_bits   of the line number, for the two bits of a tag bank's number"""
 
     latency: float
     bytes_per_cycle: float
+    sectors_in_flight: float
     high_bits: int
     low_bits: int
 
 
 class L1State(Record):
-    """clock: lookups so far."""
+    """clock: lookups so far;  waited_for: sectors that have been requested from L2 so far."""
 
     clock: float
+    waited_for: float
 
 
 class L1Lines(NamedTuple):
@@ -112,8 +114,16 @@ def load_line(request, memory):  # type: ignore[no-untyped-def]
 @compiled
 def serve_miss(request, entry, missing, memory):  # type: ignore[no-untyped-def]
     """When the missing sectors of a line, of which so many are requested, are available."""
-    port = memory.settings.l2.port_bytes
-    come, far = request_sectors(request, missing, memory.l1.valid[entry], port, memory)
+    port, state, flight = memory.settings.l2.port_bytes, memory.servers.l1, memory.sectors_in_flight
+    at = request.at
+    for n in range(missing):
+        at = max(at, flight[(int(state.waited_for) + n) % flight.size])
+    memory.servers.load_store.free = max(memory.servers.load_store.free, at)  # a full list blocks the next access
+    sent = LineRequest(request.instruction, request.slot, request.wave, request.line, request.mask, request.lone, at)
+    come, far = request_sectors(sent, missing, memory.l1.valid[entry], port, memory)
+    for _ in range(missing):
+        flight[int(state.waited_for) % flight.size] = come
+        state.waited_for += 1
     fill_all_banks(memory.servers.tag_banks)
     fill_line(request.mask, entry, come, far, memory.l1)
     return come

@@ -36,11 +36,13 @@ ROUNDING = assumed(0.5, "bytes", "a tolerance")
 class StoreQueueSettings(NamedTuple):
     """lines              queue capacity;  draining_lines: of these, at its end
     hold_cycles        for which a line waits at least
+    slack_cycles       by which the DRAM's work on stores may be late before the load/store unit waits
     late_near_cycles, late_far_cycles   of a store to a sector in flight to L1, from L2 and from DRAM"""
 
     lines: float
     draining_lines: float
     hold_cycles: float
+    slack_cycles: float
     late_near_cycles: float
     late_far_cycles: float
 
@@ -154,6 +156,7 @@ def enqueue_store(request, stored, between, memory):  # type: ignore[no-untyped-
     queue.turn[entry] = turn
     update_l1(request, entry, memory)
     drain(entry, at, send_cycles(send, sent, settings.l2), joins, memory)
+    servers.load_store.free = max(servers.load_store.free, servers.dram.stores - settings.store_queue.slack_cycles)
     return kept
 
 

@@ -14,6 +14,10 @@ Measured with multiply-adds of chosen registers (measurements/h200/register_bank
 registers of one bank needs it free; for one register it may be busy for one more cycle.  While a bank is busy the
 instruction waits, and no warp issues: of four that read two even registers, and four that read two odd ones, each four
 take 7 cycles, with one warp or with four.
+
+Products of warpgroups queue for the tensor pipe: a warp goes on as soon as its product is in the queue, and the
+products of all warps of a sub-partition take their turns (`issue` of measurements/h100/bulk_copies.csv: of one
+warpgroup 8 products of 64x128x16 are issued after 154 cycles and done after 617, 16 after 666 and 1,129).
 """
 
 from __future__ import annotations
@@ -22,10 +26,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from warplens.machine.parameter import measured
 from warplens.model import layout as p
 from warplens.model.layout import Pipe, StallReason
 from warplens.simc import compiled
 
+QUEUED_PRODUCTS = measured(
+    7,
+    "products",
+    "measurements/h100/bulk_copies.csv, `issue`: of 8 the last is issued 8 cycles late, of 16 424, when the 9th ends",
+)
+QUEUE_LAG = measured(
+    28, "cycles", "measurements/h100/bulk_copies.csv, `issue`: from a product's end until another takes its place"
+)
 PAIR = 2  # registers of one bank for which it has to be free
 
 
@@ -39,20 +52,24 @@ class PipeSettings(NamedTuple):
 
 class Pipes(NamedTuple):
     """By sub-partition: free: when each pipe is;  banks: likewise of registers;  turn: next half of the FMA pipe;
-    taken: the cycle whose issue slot a late result takes;  issuer: the warp that issued last."""
+    taken: the cycle whose issue slot a late result takes;  issuer: the warp that issued last.
+    product_ends, products: when the last products in the queue end, and how many there have been"""
 
     free: Any
     banks: Any
     turn: Any
     taken: Any
     issuer: Any
+    product_ends: Any
+    products: Any
     settings: PipeSettings
 
 
 def idle_pipes(parts: int, settings: PipeSettings) -> Pipes:
     """Idle pipes of so many sub-partitions."""
     free = np.zeros((parts, len(Pipe))), np.zeros((parts, p.BANKS))
-    return Pipes(*free, np.full(parts, Pipe.FMA_HEAVY), np.zeros(parts), np.full(parts, -1), settings)
+    queue = np.full((parts, int(QUEUED_PRODUCTS)), -p.NEVER), np.zeros(parts, np.int64)
+    return Pipes(*free, np.full(parts, Pipe.FMA_HEAVY), np.zeros(parts), np.full(parts, -1), *queue, settings)
 
 
 @compiled
@@ -67,6 +84,8 @@ def pipe_ready(sp, i, t, work, pipes):  # type: ignore[no-untyped-def]
     """(when the pipes can serve an instruction, its stall reason)."""
     free, also = pipes.free[sp, pipe_number(sp, i, work, pipes)], work.code.second_pipe[i]
     reason = StallReason.MATH_PIPE_THROTTLE
+    if work.code.queued[i] > 0:
+        free = pipes.product_ends[sp, pipes.products[sp] % pipes.product_ends.shape[1]] + QUEUE_LAG
     if also > 0:
         free = max(free, pipes.free[sp, also] - work.code.pipe_cycles[i] + pipes.settings.second_cycles)
     if work.code.timely_result[i] > 0 and pipes.taken[sp] == max(free, t):
@@ -93,9 +112,13 @@ def banks_ready(sp, slot, i, t, work, pipes):  # type: ignore[no-untyped-def]
 
 @compiled
 def occupy_pipes(sp, slot, i, t, work, pipes, busy):  # type: ignore[no-untyped-def]
-    """Occupy the pipes and banks with an instruction."""
+    """Occupy the pipes and banks with an instruction; returns when it begins in its pipe."""
     pipe, also = pipe_number(sp, i, work, pipes), work.code.second_pipe[i]
-    pipes.free[sp, pipe] = max(pipes.free[sp, pipe], t) + work.code.pipe_cycles[i]
+    begins = max(pipes.free[sp, pipe], t)
+    pipes.free[sp, pipe] = begins + work.code.pipe_cycles[i]
+    if work.code.queued[i] > 0:
+        pipes.product_ends[sp, pipes.products[sp] % pipes.product_ends.shape[1]] = pipes.free[sp, pipe]
+        pipes.products[sp] += 1
     busy[pipe] += work.code.pipe_cycles[i]
     if also > 0:
         pipes.free[sp, also] = max(pipes.free[sp, also], t) + pipes.settings.second_cycles
@@ -108,3 +131,4 @@ def occupy_pipes(sp, slot, i, t, work, pipes, busy):  # type: ignore[no-untyped-
     for bank in range(p.BANKS):
         pipes.banks[sp, bank] = max(pipes.banks[sp, bank], t) + work.code.bank_reads[i, reads, bank]
     pipes.issuer[sp] = slot
+    return begins

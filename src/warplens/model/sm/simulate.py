@@ -22,7 +22,7 @@ from warplens.model.instruction.instruction_table import InstructionTable
 from warplens.model.instruction.sm_resources import SmResources
 from warplens.model.layout import LOAD_STORE_KINDS, Kind, Pipe, StallReason
 from warplens.model.sm.activity import History
-from warplens.model.sm.block_barriers import meet_warpgroup, release_all, release_barriers
+from warplens.model.sm.block_barriers import barrier_of, meet_warpgroup, release_all, release_barriers
 from warplens.model.sm.block_dispatch import Next, dispatch_blocks, record_block_end, start_block
 from warplens.model.sm.constant_cache import empty_constant_cache, look_up_constants, serve_special_register
 from warplens.model.sm.instruction_cache import no_code_lines
@@ -140,6 +140,7 @@ def _memory(kernel: SimulatedKernel, slots: int, words: int, asked_by_others: Ar
         asked_by_others=asked_by_others,
         asked_now=asked_now,
         requests_in_flight=np.zeros(int(settings.load_store.requests_in_flight)),
+        sectors_in_flight=np.zeros(int(settings.l1.sectors_in_flight)),
         updates=np.zeros(int(settings.atomics.sectors_in_flight)),
         issue_free=np.zeros(parts),
         queue=np.zeros((parts, int(settings.load_store.queue))),
@@ -201,8 +202,8 @@ def _run(warps, blocks, work, memory, pipes, results):  # type: ignore[no-untype
             record_stall(slot, warps.why[slot], i, warps.mark[slot], t, warps.log)
             record_stall(slot, StallReason.SELECTED, i, t, t + 1, warps.log)
             counts.issued += 1
-            occupy_pipes(sp, slot, i, t, work, pipes, busy)
-            done, read, long = t + work.code.latency[i], t + settings.load_store.register_read_latency, False
+            done = occupy_pipes(sp, slot, i, t, work, pipes, busy) + work.code.latency[i]
+            read, long = t + settings.load_store.register_read_latency, False
             if kind in LOAD_STORE_KINDS:
                 done, read, long = serve_memory_instruction(slot, i, t, warps, blocks, work, memory)
             if kind == Kind.CONSTANT_LOAD:
@@ -231,6 +232,7 @@ def _run(warps, blocks, work, memory, pipes, results):  # type: ignore[no-untype
                 if k >= 0 and freed > warps.board[slot, k]:
                     reason = StallReason.LONG_SCOREBOARD if long else StallReason.SHORT_SCOREBOARD
                     warps.board[slot, k], warps.because[slot, k] = freed, reason
+            barrier = barrier_of(slot, i, warps, work)
             over = advance_warp(slot, i, t, warps, work, memory, stalls)
             if waits >= 0 and not over:
                 warps.waiting[slot], warps.mark[slot] = p.BLOCK_BARRIERS + waits, t + 1
@@ -238,12 +240,13 @@ def _run(warps, blocks, work, memory, pipes, results):  # type: ignore[no-untype
             if kind == Kind.PRODUCT_START and not over:
                 soonest = min(soonest, meet_warpgroup(slot, t, warps, blocks, work, stalls))
             arrival = t
-            if kind in (Kind.BARRIER, Kind.BARRIER_ARRIVE):
+            arrives = kind in (Kind.BARRIER, Kind.BARRIER_ARRIVE) and barrier[0] >= 0
+            if arrives:
                 servers.barriers.free = max(servers.barriers.free, t) + settings.barriers.arrival_cycles
                 arrival = servers.barriers.free
-                blocks.arrived[place, work.code.barrier[i]] += 1
+                blocks.arrived[place, barrier[0]] += 1
                 if kind == Kind.BARRIER and not over:
-                    warps.waiting[slot], warps.mark[slot], warps.base[slot] = work.code.barrier[i], t + 1, p.NEVER
+                    warps.waiting[slot], warps.mark[slot], warps.base[slot] = barrier[0], t + 1, p.NEVER
             if over:
                 warps.base[slot], warps.now[slot] = p.NEVER, -1
                 blocks.resided[blocks.held[place]] += t + 1 - warps.began[slot]
@@ -254,9 +257,9 @@ def _run(warps, blocks, work, memory, pipes, results):  # type: ignore[no-untype
                 left -= 1
                 record_block_end(place, t, left, blocks, servers, settings.dispatch)
                 soonest = min(soonest, np.ceil(blocks.noted[blocks.next[Next.NOTED] - 1]))
-            elif over or kind in (Kind.BARRIER, Kind.BARRIER_ARRIVE):
+            elif over or arrives:
                 soonest = min(
-                    soonest, release_barriers(place, i, arrival, warps, blocks, work, stalls, settings.barriers)
+                    soonest, release_barriers(place, barrier, arrival, warps, blocks, work, stalls, settings.barriers)
                 )
         if soonest >= p.NEVER and left > 0:
             if not release_all(t, warps, blocks):

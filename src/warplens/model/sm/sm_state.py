@@ -174,7 +174,8 @@ class Memory(NamedTuple):
     l1, store_queue, code, constants, l2_share, l2_partial   of the unit of that name (code: instruction_cache.py)
     asked              pieces of 64 bytes that the SM has requested (l2_share.was_requested)
     asked_by_others, asked_now   first requests of lines: by other SMs, and by this one
-    requests_in_flight, updates   when each in-flight slot is free: of loads that wait for a line, and of atomics
+    requests_in_flight, sectors_in_flight, updates   when each in-flight slot is free: of loads that wait for a line, of
+                       sectors that L1 waits for, and of atomics
     issue_free         when each sub-partition may issue an access
     queue, head        of each sub-partition: when each queue entry is free, and entries used so far
     """
@@ -189,6 +190,7 @@ class Memory(NamedTuple):
     asked_by_others: Array
     asked_now: Array
     requests_in_flight: Array
+    sectors_in_flight: Array
     updates: Array
     issue_free: Array
     queue: Array
