@@ -11,8 +11,9 @@ import jsonschema
 import pytest
 
 from warplens.advice import Evaluation, Step, Suggestion, Version
-from warplens.commands.suggest import Suggested, VersionRunner, suggest
+from warplens.commands.suggest import Suggested, suggest
 from warplens.commands.suggestion.version_evaluator import UNKNOWN, SuggestRequest, proven, without_last
+from warplens.commands.suggestion.version_runner import VersionRunner
 from warplens.commands.target import Flags, targets
 from warplens.core.run_options import RunOptions
 from warplens.errors import UsageError
@@ -53,7 +54,7 @@ def test_the_tile_is_padded_and_outputs_are_equal(padded: Suggested) -> None:
     (step,) = padded.suggestion.steps
     assert step.change.transform == "pad_shared_rows"
     assert step.evaluation.exact
-    assert padded.fresh == "equal bit for bit"
+    assert padded.fresh == "on other random arrays equal bit for bit"
     assert "+  __shared__ float tile[32][33];" in padded.diff()
     assert padded.source == padded.suggestion.end.text
 
@@ -245,6 +246,60 @@ def test_an_array_that_the_kernel_only_reads_stays_as_it_is(tmp_path: Path) -> N
     found = runner.evaluate(Version(wrong), (Change("", "", 8, ()),), None)
     assert found.outcome == "fault"
     assert found.note == "it writes to x, which the kernel as it is does not change"
+
+
+def test_a_long_launch_is_represented_by_some_blocks_on_other_inputs(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("warplens.commands.suggestion.version_evaluator.LONG", 1000)
+    monkeypatch.setattr("warplens.commands.suggestion.version_runner.PROOF", 0)
+    path = tmp_path / "sum.cu"
+    path.write_text(SUM.replace("65536", "262144"))
+    (target,) = targets(str(path), Flags(gpu="h200"))
+    for wrong, grid, said in (
+        ("", None, "on other random arrays (64 of 1,024 blocks) equal bit for bit"),
+        ("", (1024, 1, 1), "on other random arrays equal bit for bit"),
+        (" + (blockIdx.x == 1023 && data[0] != 85)", None, ""),
+    ):
+        runner = VersionRunner(replace(target, kept={}), SuggestRequest(RunOptions()))
+        begin = runner.evaluate(Version(SUM), (), None)
+        assert runner.expected[0][0] == 85
+        text = SUM.replace("= part[0]", f"= part[0]{wrong}")
+        step = Step(Change("", "", 8, ()), Version(text, grid=grid), begin, 1.0, {})
+        assert proven(runner, Suggestion(Version(SUM), begin, (step,), (), ()))[1] == said
+
+
+IN_PLACE = """// /// warplens
+// n = 65536
+// [twice]
+// grid = "n / 128"
+// block = 128
+// args = ["x = random(seed=1) f32[n]", "seldom = zeros f32[n]"]
+// ///
+extern "C" __global__ void twice(float* x, float* seldom) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  x[i] *= 2;
+  if (blockIdx.x == 101) seldom[i] = 1;
+}
+"""
+
+
+def test_versions_begin_with_the_arrays_of_the_launch(tmp_path: Path) -> None:
+    path = tmp_path / "twice.cu"
+    path.write_text(IN_PLACE)
+    (target,) = targets(str(path), Flags(gpu="h200"))
+    runner = VersionRunner(target, SuggestRequest(RunOptions()))
+    begin = runner.evaluate(Version(IN_PLACE), (), None)
+    assert runner.changed == {0, 1}  # the second one by a block that is not in the sample
+    other = Version(IN_PLACE.replace("x[i] *= 2", "x[i] = x[i] + x[i]"))
+    for limit in (1e9, None, 1e9, None):
+        runner.known.clear()
+        found = runner.evaluate(other, (Change("", "", 8, ()),), limit)
+        assert found.outcome == "equal"
+    before = target.values()[0].copy()
+    step = Step(Change("", "", 8, ()), other, begin, 1.0, {})
+    assert proven(runner, Suggestion(other, begin, (step,), (), ()))[1] == "on other random arrays equal bit for bit"
+    assert (runner.expected[0] != 2 * before).mean() > 0.9
 
 
 def test_in_place_of_a_change_that_is_wrong_stands_the_next_best() -> None:
