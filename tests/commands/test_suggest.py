@@ -327,6 +327,19 @@ def test_a_divided_grid_stays_an_expression(padded: Suggested) -> None:
     assert '// grid = ["ceil(n / 32 / 4)", "n / 32"]' in changed.source
 
 
+def test_a_grid_with_x_and_y_exchanged_stays_an_expression(padded: Suggested) -> None:
+    def sizes(grid: tuple[int, int, int]) -> object:
+        change = replace(padded.suggestion.steps[0].change, launch=LaunchChange((8, 32, 1), grid=grid))
+        step = replace(
+            padded.suggestion.steps[0], change=change, after=replace(padded.suggestion.end, grid=grid, block=(8, 32, 1))
+        )
+        begin = replace(padded.suggestion.begin, facts=replace(padded.suggestion.begin.facts, grid=(16, 4, 1)))
+        return replace(padded, suggestion=replace(padded.suggestion, begin=begin, steps=(step,))).sizes
+
+    assert sizes((4, 16, 1)) == {"grid": ("n / 32", "n / 32"), "block": (8, 32)}
+    assert sizes((64, 1, 1)) == {"grid": 64, "block": (8, 32)}
+
+
 def test_versions_are_disassembled_together(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """What cannot be compiled is left out."""
     path = tmp_path / "gather.cu"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from warplens.launchspec.launch_block_edit import divided, with_sizes
+from warplens.launchspec.launch_block_edit import divided, exchanged, with_sizes
 
 TEXT = """// Copies.
 // /// warplens
@@ -47,3 +47,9 @@ def test_a_text_without_a_block_or_without_this_table_stays() -> None:
 )
 def test_a_grid_divided(size: int | str | tuple[int | str, ...], over: tuple[int, int, int], expected: object) -> None:
     assert divided(size, over) == expected
+
+
+def test_a_grid_with_x_and_y_exchanged() -> None:
+    assert exchanged(("n / 32", 8, "z")) == (8, "n / 32", "z")
+    assert exchanged("n / 32") is None
+    assert exchanged(64) is None

@@ -6,7 +6,6 @@ that are kept are executed once more with other random arrays.  Time is predicte
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -21,7 +20,7 @@ from warplens.commands.target import Target
 from warplens.errors import UsageError
 from warplens.hardware import Gpu, Timing, time
 from warplens.launchspec.launch_block import Size
-from warplens.launchspec.launch_block_edit import Sizes, divided, with_sizes
+from warplens.launchspec.launch_block_edit import Sizes, divided, exchanged, with_sizes
 from warplens.machine.gpu_choice import NONE
 from warplens.report.suggestion_view import MeasuredView, SuggestionView
 from warplens.run import Run
@@ -60,18 +59,32 @@ class Suggested:
 
     @property
     def sizes(self) -> dict[str, Size]:
-        """Sizes of the launch that changed; a grid that is divided stays an expression of the names in the file."""
-        end, launches = self.suggestion.end, [step.change.launch for step in self.suggestion.steps]
+        """Sizes of the launch that changed; a grid that is divided, or whose x and y are exchanged, stays an expression
+        of the names in the file."""
+        end = self.suggestion.end
         found: dict[str, Size] = {}
         if end.grid is not None:
-            over = [math.prod(sizes) for sizes in zip(*(launch.grid_over for launch in launches), strict=True)]
-            fixed = any(launch.grid for launch in launches)
             grid = self.target.entry.grid if self.target.flags.grid is None else self.target.flags.grid
-            quotient = None if fixed or grid is None else divided(grid, (over[0], over[1], over[2]))
-            found["grid"] = _short(end.grid) if quotient is None else quotient
+            expression = None if grid is None else self._changed_expression(grid)
+            found["grid"] = _short(end.grid) if expression is None else expression
         if end.block is not None:
             found["block"] = _short(end.block)
         return found
+
+    def _changed_expression(self, grid: Size) -> Size | None:
+        """Of the grid, where all changes divide it or exchange x and y; else None."""
+        facts, changed = self.suggestion.begin.facts, grid
+        for step in self.suggestion.steps:
+            launch = step.change.launch
+            x, y, z = facts.grid
+            if launch.grid is None:
+                made = divided(changed, launch.grid_over)
+            else:
+                made = exchanged(changed) if launch.grid == (y, x, z) != facts.grid else None
+            if made is None:
+                return None
+            facts, changed = step.evaluation.facts, made
+        return changed
 
     @property
     def view(self) -> SuggestionView:

@@ -42,6 +42,14 @@ def divided(size: Size, over: Sizes) -> Size | None:
     return made[0] if len(made) == 1 else made
 
 
+def exchanged(size: Size) -> Size | None:
+    """A grid of the block with x and y exchanged; None where they do not stand apart."""
+    if not isinstance(size, tuple) or len(size) < 2:
+        return None
+    x, y, *z = size
+    return (y, x, *z)
+
+
 def _over(part: int | str, by: int) -> int | str:
     if by == 1:
         return part

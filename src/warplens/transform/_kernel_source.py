@@ -216,7 +216,8 @@ class KernelSource:
 
     @cached_property
     def above(self) -> int:
-        """Where a helper for this kernel may stand: before its definition and the comment on top of it."""
+        """Where a helper for this kernel may stand: before its definition and the comment on top of it, which is not the
+        launch block of the file."""
         node = self.function
         while (up := node.parent) is not None and up.type != "translation_unit" and not up.type.startswith("preproc"):
             if up.type == "declaration_list" and up.parent is not None and up.parent.type == "namespace_definition":
@@ -224,6 +225,8 @@ class KernelSource:
             node = up
         while (before := node.prev_sibling) is not None and before.type == "comment":
             if before.end_point[0] + 1 < node.start_point[0] or not self.begins_line(before):
+                break
+            if self[before].replace(" ", "").rstrip() == "/////":  # its last line
                 break
             node = before
         return node.start_byte
