@@ -15,6 +15,7 @@ KERNEL = """__global__ void scale(float* x, int n) {
 """
 FACTS = LaunchFacts((1000, 1, 1), (256, 1, 1))
 DIVIDED, HALF = LaunchRewrite(over=(4, 1, 1)), LaunchRewrite(threads=128)
+WIDER = LaunchRewrite(times=32)
 
 
 @pytest.mark.parametrize(
@@ -26,6 +27,8 @@ DIVIDED, HALF = LaunchRewrite(over=(4, 1, 1)), LaunchRewrite(threads=128)
          "dim3 g(n / 256); scale<<<dim3((g.x + 3) / 4, g.y, g.z), 256>>>(x, n);"),
         (LaunchRewrite(blocks=(2112, 1, 1)), "app::scale<float><<<blocks, 256>>>(x, n);",
          "app::scale<float><<<2112, 256>>>(x, n);"),
+        (WIDER, "scale<<<n / 256, 256>>>(x, n);", "scale<<<(n / 256) * 32, 256>>>(x, n);"),
+        (WIDER, "scale<<<dim3(4, 2), 256>>>(x, n);", "scale<<<dim3(128, 2), 256>>>(x, n);"),
         (HALF, "scale<<<blocks, 256>>>(x, n);", "scale<<<(blocks * 256 + 127) / 128, 128>>>(x, n);"),
         (DIVIDED, "scale<<<n >> 8, 256>>>(x, n);", "scale<<<((n >> 8) + 3) / 4, 256>>>(x, n);"),
         (LaunchRewrite(swapped=True), "dim3 g(3, 4); scale<<<g, dim3(32, 8)>>>(x, n);",
@@ -47,6 +50,7 @@ def test_grid_and_block_stay_expressions(rewrite: LaunchRewrite, site: str, expe
     [
         (LaunchChange(grid_over=(4, 1, 1)), DIVIDED),
         (LaunchChange(grid=(2112, 1, 1)), LaunchRewrite(blocks=(2112, 1, 1))),
+        (LaunchChange(grid_times=32), WIDER),
         (LaunchChange((128, 1, 1), grid=(2000, 1, 1)), HALF),
         (LaunchChange((1, 256, 1), grid=(1, 1000, 1)), LaunchRewrite(swapped=True)),
         (LaunchChange((256, 1, 1), grid=(250, 4, 1)), None),
@@ -56,7 +60,7 @@ def test_what_a_change_means_for_launches_of_any_size(change: LaunchChange, rewr
     assert rewrite_of(change, FACTS) == rewrite
     if rewrite:
         made = rewrite.applied(Launch(FACTS.grid, FACTS.block))
-        assert made.grid == (change.grid or (250, 1, 1))
+        assert made.grid == change.grid_of(FACTS.grid)
         assert made.block == (change.block or FACTS.block)
 
 

@@ -25,11 +25,13 @@ ONE = (1, 1, 1)
 class LaunchRewrite:
     """What a change does to each launch of its kernel, whatever the launch's size.
 
-    over      the grid is divided, rounded up;  blocks: the grid is this;  threads: of a block, x, with a grid of as
-              many threads;  swapped: x and y are exchanged in both.  Exactly one is set.
+    over      the grid is divided, rounded up;  times: it is multiplied in x;  blocks: it is this
+    threads   of a block, x, with a grid of as many threads;  swapped: x and y are exchanged in both
+    Exactly one is set.
     """
 
     over: Dim3 | None = None
+    times: int | None = None
     blocks: Dim3 | None = None
     threads: int | None = None
     swapped: bool = False
@@ -40,6 +42,8 @@ class LaunchRewrite:
         if self.over is not None:
             x, y, z = self.over
             return replace(launch, grid=(-(-gx // x), -(-gy // y), -(-gz // z)))
+        if self.times is not None:
+            return replace(launch, grid=(gx * self.times, gy, gz))
         if self.blocks is not None:
             return replace(launch, grid=self.blocks)
         if self.threads is not None:
@@ -50,6 +54,8 @@ class LaunchRewrite:
 def rewrite_of(change: LaunchChange, facts: LaunchFacts) -> LaunchRewrite | None:
     """None where the change is right only for the sizes of this one launch."""
     (gx, gy, gz), (bx, by, bz) = facts.grid, facts.block
+    if change.grid is None and change.grid_times > 1:
+        return LaunchRewrite(times=change.grid_times) if change.block is None and change.grid_over == ONE else None
     if change.grid is None:
         return LaunchRewrite(over=change.grid_over) if change.block is None else None
     if change.block is None:
@@ -106,6 +112,8 @@ class LaunchSite:
         grid, block = self.axes(self.grid), self.axes(self.block)
         if rewrite.over is not None:
             grid = [_divided(size, over) for size, over in zip((*grid, "1", "1"), rewrite.over, strict=False)]
+        elif rewrite.times is not None:
+            grid = [_multiplied(grid[0], rewrite.times), *grid[1:]]
         elif rewrite.blocks is not None:
             grid = [str(size) for size in rewrite.blocks]
         elif rewrite.threads is not None:
@@ -200,6 +208,10 @@ def _divided(size: str, over: int) -> str:
         return str(-(-int(size) // over))
     addend = size if re.fullmatch(r"[\w.\s+*/()-]+", size) else f"({size})"
     return f"({addend} + {over - 1}) / {over}"
+
+
+def _multiplied(size: str, times: int) -> str:
+    return str(int(size) * times) if size.isdecimal() else f"{_factor(size)} * {times}"
 
 
 def _dim3(sizes: list[str]) -> str:

@@ -197,9 +197,6 @@ def _proposals(
 
 
 def _applied(version: Version, now: Evaluation, change: Change) -> Version:
-    launch, facts = change.launch, now.facts
-    grid = launch.grid
-    if grid is None and launch.grid_over != (1, 1, 1):
-        x, y, z = (-(-size // over) for size, over in zip(facts.grid, launch.grid_over, strict=True))
-        grid = (x, y, z)
-    return Version(edited(version.text, change.edits), grid or version.grid, launch.block or version.block)
+    launch, old = change.launch, now.facts.grid
+    grid = version.grid if launch.grid is None and launch.grid_of(old) == old else launch.grid_of(old)
+    return Version(edited(version.text, change.edits), grid, launch.block or version.block)

@@ -20,7 +20,7 @@ from warplens.commands.target import Target
 from warplens.errors import UsageError
 from warplens.hardware import Gpu, Timing, time
 from warplens.launchspec.launch_block import Size
-from warplens.launchspec.launch_block_edit import Sizes, divided, exchanged, with_sizes
+from warplens.launchspec.launch_block_edit import Sizes, divided, exchanged, multiplied, with_sizes
 from warplens.machine.gpu_choice import NONE
 from warplens.report.suggestion_view import MeasuredView, SuggestionView
 from warplens.run import Run
@@ -59,8 +59,8 @@ class Suggested:
 
     @property
     def sizes(self) -> dict[str, Size]:
-        """Sizes of the launch that changed; a grid that is divided, or whose x and y are exchanged, stays an expression
-        of the names in the file."""
+        """Sizes of the launch that changed; a grid that is divided or multiplied, or whose x and y are exchanged, stays
+        an expression of the names in the file."""
         end = self.suggestion.end
         found: dict[str, Size] = {}
         if end.grid is not None:
@@ -72,13 +72,14 @@ class Suggested:
         return found
 
     def _changed_expression(self, grid: Size) -> Size | None:
-        """Of the grid, where all changes divide it or exchange x and y; else None."""
+        """Of the grid, where all changes divide or multiply it, or exchange x and y; else None."""
         facts, changed = self.suggestion.begin.facts, grid
         for step in self.suggestion.steps:
             launch = step.change.launch
             x, y, z = facts.grid
             if launch.grid is None:
                 made = divided(changed, launch.grid_over)
+                made = multiplied(made, launch.grid_times) if made is not None and launch.grid_times > 1 else made
             else:
                 made = exchanged(changed) if launch.grid == (y, x, z) != facts.grid else None
             if made is None:

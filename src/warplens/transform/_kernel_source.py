@@ -216,7 +216,7 @@ class KernelSource:
 
     @cached_property
     def above(self) -> int:
-        """Where a helper for this kernel may stand: before its definition and the comment on top of it, which is not the
+        """Where a helper for this kernel may stand: before its definition and the comment on top of it, but behind the
         launch block of the file."""
         node = self.function
         while (up := node.parent) is not None and up.type != "translation_unit" and not up.type.startswith("preproc"):

@@ -40,7 +40,8 @@ def several_elements(kernel: KernelSource, launch: LaunchFacts) -> Proposals:
     if not kernel.begins_line(index.guard):
         yield Refusal("", line, f"no loop over several elements: {kernel[index.guard]} does not begin a line")
         return
-    yield Change("", f"a grid-stride loop with {fewer}", line, (*_without_declaration(kernel, index), _loop(kernel, index)), grid, effect)
+    edits = (*_without_declaration(kernel, index), _loop(kernel, index))
+    yield Change("", f"a grid-stride loop with {fewer}", line, edits, grid, effect)
 
 
 def with_loop(kernel: KernelSource, launch: LaunchFacts) -> tuple[KernelSource, Change] | None:
