@@ -15,8 +15,8 @@ from tree_sitter import Node, Parser
 from warplens.core.launch import Dim3, Launch
 from warplens.transform import KernelSource, LaunchChange, LaunchFacts
 from warplens.transform._change import SAME_LAUNCH, Edit, edited
-from warplens.transform._guarded_index import NotSafe, guarded_index
-from warplens.transform._kernel_source import CUDA, walk
+from warplens.transform.syntax.guarded_index import NotSafe, guarded_index
+from warplens.transform.syntax.kernel_source import CUDA, walk
 
 ONE = (1, 1, 1)
 

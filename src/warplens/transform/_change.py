@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
-    from warplens.transform._kernel_source import KernelSource, LaunchFacts
+    from warplens.transform.syntax.kernel_source import KernelSource, LaunchFacts
 
 # What happens to results: every bit is kept; floats are rounded differently; sums are added in another order.
 Effect: TypeAlias = Literal["exact", "rounding", "order"]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from tree_sitter import Node
 
-from warplens.transform._canonical_form import canonical, is_grid_index
 from warplens.transform._change import Change, LaunchChange, Proposals, Refusal, transform
-from warplens.transform._kernel_source import KernelSource, LaunchFacts
+from warplens.transform.syntax.canonical_form import canonical, is_grid_index
+from warplens.transform.syntax.kernel_source import KernelSource, LaunchFacts
 
 SIZES = (128, 256, 512)
 NUMBERS = ("threadIdx.x", "blockIdx.x", "__syncthreads")

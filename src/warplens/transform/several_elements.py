@@ -11,10 +11,10 @@ from dataclasses import replace
 
 from tree_sitter import Node
 
-from warplens.transform._canonical_form import canonical
 from warplens.transform._change import Change, Edit, Effect, LaunchChange, Proposals, Refusal, edited, transform
-from warplens.transform._guarded_index import GuardedIndex, NotSafe, guarded_index, with_for_loop
-from warplens.transform._kernel_source import KernelSource, LaunchFacts, walk
+from warplens.transform.syntax.canonical_form import canonical
+from warplens.transform.syntax.guarded_index import GuardedIndex, NotSafe, guarded_index, with_for_loop
+from warplens.transform.syntax.kernel_source import KernelSource, LaunchFacts, walk
 
 LONGEST = 110  # characters of a line, without its indentation
 

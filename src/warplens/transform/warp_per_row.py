@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 
 from tree_sitter import Node
 
-from warplens.transform._block_reduction import EITHER
-from warplens.transform._canonical_form import canonical, comparison
 from warplens.transform._change import Change, Edit, LaunchChange, Proposals, Refusal, transform
-from warplens.transform._guarded_index import (
+from warplens.transform.syntax.block_reduction import EITHER
+from warplens.transform.syntax.canonical_form import canonical, comparison
+from warplens.transform.syntax.guarded_index import (
     LARGEST,
     LOOPS,
     GuardedIndex,
@@ -22,7 +22,7 @@ from warplens.transform._guarded_index import (
     inside,
     statements_of,
 )
-from warplens.transform._kernel_source import ELEMENT_BYTES, FLOATS, KernelSource, LaunchFacts
+from warplens.transform.syntax.kernel_source import ELEMENT_BYTES, FLOATS, KernelSource, LaunchFacts
 
 WARP = 32
 ALL = "0xffffffff"  # lanes that take part

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 
 from tree_sitter import Node
 
-from warplens.transform._canonical_form import unwrapped
 from warplens.transform._change import Change, Edit, LaunchChange, Proposals, Refusal, edited, transform
-from warplens.transform._guarded_index import GuardedIndex, NotSafe, guarded_index, with_for_loop
-from warplens.transform._kernel_source import KernelParameter, KernelSource, LaunchFacts
+from warplens.transform.syntax.canonical_form import unwrapped
+from warplens.transform.syntax.guarded_index import GuardedIndex, NotSafe, guarded_index, with_for_loop
+from warplens.transform.syntax.kernel_source import KernelParameter, KernelSource, LaunchFacts
 
 WIDEST = 16  # bytes of an access
 VECTORS = {

@@ -28,7 +28,7 @@ from warplens.run import Run
 from warplens.sass import disassemble_ahead
 from warplens.transform import Change, KernelSource, LaunchFacts
 from warplens.transform._change import SAME_LAUNCH
-from warplens.transform._kernel_source import KernelParameter
+from warplens.transform.syntax.kernel_source import KernelParameter
 
 DTYPES = {"float": "<f4", "double": "<f8", "half": "<f2", "__half": "<f2"}
 NUMBERS = {

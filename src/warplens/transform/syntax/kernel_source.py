@@ -10,7 +10,7 @@ import tree_sitter_cuda
 from tree_sitter import Language, Node, Parser
 
 from warplens.errors import UsageError
-from warplens.transform._macro import Macro, macros
+from warplens.transform.syntax.macro import Macro, macros
 
 CUDA = Language(tree_sitter_cuda.language())
 ELEMENT_BYTES = {
