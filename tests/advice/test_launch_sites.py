@@ -14,7 +14,7 @@ KERNEL = """__global__ void scale(float* x, int n) {
 }
 """
 FACTS = LaunchFacts((1000, 1, 1), (256, 1, 1))
-DIVIDED, HALF = LaunchRewrite(over=(4, 1, 1)), LaunchRewrite(threads=128)
+DIVIDED, HALF = LaunchRewrite(over=(4, 1, 1)), LaunchRewrite(threads=(128, None, None))
 WIDER = LaunchRewrite(times=32)
 
 
@@ -27,6 +27,8 @@ WIDER = LaunchRewrite(times=32)
          "dim3 g(n / 256); scale<<<dim3((g.x + 3) / 4, g.y, g.z), 256>>>(x, n);"),
         (LaunchRewrite(blocks=(2112, 1, 1)), "app::scale<float><<<blocks, 256>>>(x, n);",
          "app::scale<float><<<2112, 256>>>(x, n);"),
+        (LaunchRewrite(threads=(32, 8, None)), "dim3 g(n / 8, m / 8); scale<<<g, dim3(8, 8)>>>(x, n);",
+         "dim3 g(n / 8, m / 8); scale<<<dim3((g.x * 8 + 31) / 32, (g.y * 8 + 7) / 8, g.z), dim3(32, 8)>>>(x, n);"),
         (WIDER, "scale<<<n / 256, 256>>>(x, n);", "scale<<<(n / 256) * 32, 256>>>(x, n);"),
         (WIDER, "scale<<<dim3(4, 2), 256>>>(x, n);", "scale<<<dim3(128, 2), 256>>>(x, n);"),
         (HALF, "scale<<<blocks, 256>>>(x, n);", "scale<<<(blocks * 256 + 127) / 128, 128>>>(x, n);"),
@@ -43,6 +45,23 @@ WIDER = LaunchRewrite(times=32)
 def test_grid_and_block_stay_expressions(rewrite: LaunchRewrite, site: str, expected: str) -> None:
     text = f"{KERNEL}int main() {{ {site} }}\n"
     assert with_launches(text, "scale", rewrite) == f"{KERNEL}int main() {{ {expected} }}\n"
+
+
+GRIDS = """__global__ void scale(float* x, int nx, int ny) {
+  int ix = blockIdx.x * blockDim.x + threadIdx.x, iy = blockIdx.y * blockDim.y + threadIdx.y;
+  if (ix >= nx || iy >= ny) return;
+  x[iy * nx + ix] *= 2;
+}
+"""
+
+
+def test_blocks_become_larger_in_two_dimensions_only_where_the_kernel_tests_both_indices() -> None:
+    facts, change = LaunchFacts((64, 64, 1), (8, 8, 1)), LaunchChange((32, 16, 1), grid=(16, 32, 1))
+    assert rewrite_of(change, facts) == LaunchRewrite(threads=(32, 16, None))
+    for text, refused in ((GRIDS, False), (GRIDS.replace(" || iy >= ny", ""), True)):
+        texts = {"a.cu": text + "int main() { scale<<<dim3(n / 8, n / 8), dim3(8, 8)>>>(x, n, n); }"}
+        reason = why_not_rewritten(KernelSource(text, "scale"), change, facts, texts)
+        assert ("does not test whether" in reason) == refused
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from tree_sitter import Node, Parser
 from warplens.core.launch import Dim3, Launch
 from warplens.transform import KernelSource, LaunchChange, LaunchFacts
 from warplens.transform._change import SAME_LAUNCH, Edit, edited
+from warplens.transform.syntax.canonical_form import canonical
 from warplens.transform.syntax.guarded_index import NotSafe, guarded_index
 from warplens.transform.syntax.kernel_source import CUDA, walk
 
@@ -26,14 +27,15 @@ class LaunchRewrite:
     """What a change does to each launch of its kernel, whatever the launch's size.
 
     over      the grid is divided, rounded up;  times: it is multiplied in x;  blocks: it is this
-    threads   of a block, x, with a grid of as many threads;  swapped: x and y are exchanged in both
+    threads   of a block by axis, with a grid of as many threads, None where they stay;  swapped: x and y are exchanged
+              in both
     Exactly one is set.
     """
 
     over: Dim3 | None = None
     times: int | None = None
     blocks: Dim3 | None = None
-    threads: int | None = None
+    threads: tuple[int | None, ...] | None = None
     swapped: bool = False
 
     def applied(self, launch: Launch) -> Launch:
@@ -47,7 +49,9 @@ class LaunchRewrite:
         if self.blocks is not None:
             return replace(launch, grid=self.blocks)
         if self.threads is not None:
-            return replace(launch, grid=(-(-gx * bx // self.threads), gy, gz), block=(self.threads, by, bz))
+            along = zip(launch.grid, launch.block, self.threads, strict=True)
+            (gx, bx), (gy, by), (gz, bz) = ((-(-g * b // t), t) if t else (g, b) for g, b, t in along)
+            return replace(launch, grid=(gx, gy, gz), block=(bx, by, bz))
         return replace(launch, grid=(gy, gx, gz), block=(by, bx, bz))
 
 
@@ -62,8 +66,10 @@ def rewrite_of(change: LaunchChange, facts: LaunchFacts) -> LaunchRewrite | None
         return LaunchRewrite(blocks=change.grid) if (gy, gz) == (1, 1) else None
     if (change.grid, change.block) == ((gy, gx, gz), (by, bx, bz)):
         return LaunchRewrite(swapped=True)
-    if change.grid == (gx * bx // change.block[0], gy, gz) and change.block[1:] == (by, bz):
-        return LaunchRewrite(threads=change.block[0])
+    if change.grid == tuple(g * b // t for g, b, t in zip(facts.grid, facts.block, change.block, strict=True)):
+        return LaunchRewrite(
+            threads=tuple(t if t != b else None for t, b in zip(change.block, facts.block, strict=True))
+        )
     return None
 
 
@@ -74,7 +80,10 @@ def why_not_rewritten(kernel: KernelSource, change: LaunchChange, facts: LaunchF
     rewrite = rewrite_of(change, facts)
     if rewrite is None:
         return "its grid is right for launches of this size alone"
-    if rewrite.threads and (facts.block[0] % rewrite.threads) and not _is_guarded(kernel, facts):
+    larger = [
+        axis for axis, now, size in zip("xyz", facts.block, rewrite.threads or (), strict=False) if size and now % size
+    ]  # fmt: skip
+    if larger and not _is_guarded(kernel, facts) and not all(_is_tested(kernel, axis) for axis in larger):
         return (
             "the kernel does not test whether its thread is within the data: in launches of other sizes larger blocks "
             "would start threads beyond it"
@@ -92,6 +101,18 @@ def _is_guarded(kernel: KernelSource, facts: LaunchFacts) -> bool:
         return guarded_index(kernel, facts) is not None
     except NotSafe:
         return False
+
+
+def _is_tested(kernel: KernelSource, axis: str) -> bool:
+    """Whether an `if` on top of the kernel compares the thread's number in the grid along this axis with something."""
+    number = f"blockDim.{axis}*blockIdx.{axis}+threadIdx.{axis}"
+    tests = [one.child_by_field_name("condition") for one in kernel.body.named_children if one.type == "if_statement"]
+    return any(
+        canonical(kernel, side) == number
+        for test in tests if test is not None
+        for node in kernel.find("binary_expression", within=test) if kernel[node.children[1]] in ("<", "<=", ">", ">=")
+        for side in (node.children[0], node.children[2])
+    )  # fmt: skip
 
 
 def with_launches(text: str, kernel: str, rewrite: LaunchRewrite) -> str:
@@ -117,9 +138,11 @@ class LaunchSite:
         elif rewrite.blocks is not None:
             grid = [str(size) for size in rewrite.blocks]
         elif rewrite.threads is not None:
-            threads = str(rewrite.threads)
-            grid = [_divided(f"{_factor(grid[0])} * {_factor(block[0])}", rewrite.threads), *grid[1:]]
-            block = [threads, *block[1:]]
+            grid, block = ([*sizes, *"11"][: max(len(grid), len(block))] for sizes in (grid, block))
+            for axis, (size, threads) in enumerate(zip(block, rewrite.threads, strict=False)):
+                if threads:
+                    grid[axis] = _divided(f"{_factor(grid[axis])} * {_factor(size)}", threads)
+                    block[axis] = str(threads)
         else:
             grid, block = ([*(*sizes, "1")[1::-1], *sizes[2:]] for sizes in (grid, block))
         for node, sizes in ((self.grid, grid), (self.block, block)):
