@@ -83,6 +83,14 @@ def test_sums_in_elements_get_variables() -> None:
 +        if (lane == 0) y[i] = 2 * y[i];"""]  # fmt: skip
 
 
+def test_a_type_that_a_header_defines() -> None:
+    (diff,) = diffs(warp_per_row, PRODUCT.replace("float", "DATA_TYPE"), facts())
+    assert "+        DATA_TYPE sum_of_y = 0;" in diff
+    (change,) = changes_of(warp_per_row, "typedef int real;\n" + PRODUCT.replace("float", "real"), facts())
+    assert change.effect == "exact"
+    assert refusals(warp_per_row, "using real = short;\n" + PRODUCT.replace("float", "real"), facts())
+
+
 def test_rows_of_any_length_with_a_maximum_a_sum_and_elements_of_their_own() -> None:
     (diff,) = diffs(warp_per_row, SOFTMAX, facts())
     assert [line for line in diff.split("\n") if line.startswith("+    ")] == [

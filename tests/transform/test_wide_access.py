@@ -78,6 +78,15 @@ def test_a_loop_is_followed_by_one_for_the_rest() -> None:
 +  for (int i = 2 * packs + blockIdx.x * blockDim.x + threadIdx.x; i < n; i += all) y[i] += x[i] * i;"""]  # fmt: skip
 
 
+@pytest.mark.parametrize("head", ["typedef double real;\n", "using real = double;\n", "#define real double\n"])
+def test_the_size_of_a_type_with_another_name(head: str) -> None:
+    (change,) = changes_of(wide_access, head + COPY.replace("float", "real"), facts())
+    assert change.title == "load and store 2 elements at once"
+    (change,) = changes_of(wide_access, COPY.replace("float", "REAL"), facts())
+    assert "Pack<REAL>" in change.edits[-1].text
+    assert refusals(wide_access, COPY.replace("float", "Body"), facts())
+
+
 def test_a_helper_stands_between_the_launch_block_and_the_kernel() -> None:
     block = "// /// warplens\n// n = 4\n// ///\n"
     for above, below in ((block, ""), (block, "// The sum.\n"), ("", "// The sum.\n")):

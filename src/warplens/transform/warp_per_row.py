@@ -22,7 +22,7 @@ from warplens.transform.syntax.guarded_index import (
     inside,
     statements_of,
 )
-from warplens.transform.syntax.kernel_source import ELEMENT_BYTES, FLOATS, KernelSource, LaunchFacts
+from warplens.transform.syntax.kernel_source import ELEMENT_BYTES, INTEGERS, KernelSource, LaunchFacts
 
 WARP = 32
 ALL = "0xffffffff"  # lanes that take part
@@ -132,7 +132,7 @@ def _sum(kernel: KernelSource, index: GuardedIndex, loop: Node, counter: str, st
     if not local and counter in kernel.reached(target.children[1]):
         return None
     kind = _type(kernel, target)
-    if (ELEMENT_BYTES.get(kernel.type_parameters.get(kind, kind)) or 0) < 4 or (least and not local):
+    if not kind or ELEMENT_BYTES.get(kernel.plain_type(kind), 4) < 4 or (least and not local):
         raise NotSafe(kernel.line(statement), f"{kernel[target]} may not be shuffled")
     uses = kernel.uses(kernel[target] if local else kernel[target.children[0]], loop)
     if len(uses) > (2 if least else 1):
@@ -191,10 +191,10 @@ def _change(kernel: KernelSource, launch: LaunchFacts, index: GuardedIndex, loop
     for loop in loops:
         edits += _shared_loop(kernel, loop, lane)
     edits += _first_lane_only(kernel, index, loops, lane)
-    floats = any(one.type in FLOATS or one.type in kernel.type_parameters for loop in loops for one in loop.sums)
+    whole = all(kernel.plain_type(one.type) in INTEGERS for loop in loops for one in loop.sums)
     return Change(
         "", f"a warp for each {index.name}: its lanes share the loop over {loops[0].counter}", line, tuple(edits),
-        LaunchChange(grid_times=WARP), "order" if floats else "exact",
+        LaunchChange(grid_times=WARP), "exact" if whole else "order",
         f"blocks of a multiple of {WARP} threads, {WARP} for each {index.name}",
     )  # fmt: skip
 

@@ -68,7 +68,7 @@ def _proposed(kernel: KernelSource, launch: LaunchFacts) -> Proposals:
     sizes = {name: kernel.element_bytes(_parameter(kernel, name).type) for name in accesses}
     for name in accesses:
         kind = _parameter(kernel, name).type
-        if sizes[name] is None and kind not in kernel.type_parameters:
+        if sizes[name] is None and kind not in kernel.type_parameters and not kind.isupper():  # a #define of a header
             yield Refusal("", line, f"no wide accesses: the size of {kind}, the elements of {name}, is not known")
             return
     if not accesses or not kernel.begins_line(index.guard):

@@ -207,7 +207,24 @@ class KernelSource:
 
     def element_bytes(self, element: str) -> int | None:
         """Size of an element type; None where it is not known."""
-        return ELEMENT_BYTES.get(self.type_parameters.get(element, element))
+        return ELEMENT_BYTES.get(self.plain_type(element))
+
+    def plain_type(self, element: str) -> str:
+        """The type that a parameter of the template, or a typedef, using or #define of the file stands for."""
+        plain = self.type_parameters.get(element, element)
+        return self.aliases.get(plain, plain)
+
+    @cached_property
+    def aliases(self) -> dict[str, str]:
+        """Plain types by the other names that the file gives them."""
+        found = {name: macro.text.strip() for name, macro in self.macros.items() if macro.text.strip() in ELEMENT_BYTES}
+        for node in walk(self.root):
+            if node.type in ("type_definition", "alias_declaration"):
+                named = node.child_by_field_name("declarator" if node.type == "type_definition" else "name")
+                kind = node.child_by_field_name("type")
+                if named is not None and kind is not None and named.type == "type_identifier":
+                    found[self[named]] = self[kind]
+        return found
 
     def fresh(self, *names: str) -> str:
         """The first of the names that the file does not have, else the first one with a number behind it."""
