@@ -170,6 +170,23 @@ def test_a_long_launch_is_sampled_before_it_is_executed(monkeypatch: pytest.Monk
     assert runner.evaluate(Version(wrong), (change,), None).outcome == "outputs differ"
 
 
+def test_of_few_long_blocks_all_are_run_and_the_time_is_first_predicted_with_less_effort(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    path = tmp_path / "sum.cu"
+    path.write_text(SUM)
+    (target,) = targets(str(path), Flags(gpu="h200"))
+    runner = VersionRunner(target, SuggestRequest(RunOptions()))
+    monkeypatch.setattr("warplens.commands.suggestion.version_evaluator.LONG", 1000)
+    before = runner.evaluate(Version(SUM), (), None)
+    assert not runner.is_long
+    other, change = SUM.replace("s /= 2", "s >>= 1"), Change("", "", 8, ())
+    for limit, outcome in ((before.time_us, "no gain"), (1e9, "equal")):
+        runner.known.clear()
+        found = runner.evaluate(Version(other), (change,), limit)
+        assert (found.outcome, found.time_us) == (outcome, pytest.approx(before.time_us, rel=0.02))
+
+
 WAITING = """// /// warplens
 // n = 65536
 // [turns]

@@ -114,6 +114,8 @@ class VersionEvaluator(ABC):
                 flags = ", ".join(f"--scratch {name}" for name in compared.differs)
                 note += f"; if nobody reads it afterwards, add {flags}; if only its sum is used, --total instead"
             return Evaluation("outputs differ", UNKNOWN, note=note)
+        if limit_us and self.is_slow_to_simulate and (quick := _trial_time(run)) and quick > limit_us * (1 - NOISE):
+            return Evaluation("no gain", UNKNOWN, quick)
         return self.evaluated(run.timed(), compared.exact)
 
     def evaluated(self, timed: Run, exact: bool) -> Evaluation:
@@ -128,8 +130,12 @@ class VersionEvaluator(ABC):
         Not where blocks may wait for each other: those of a sample would wait for ever.
         """
         run = self.start
-        long = int(run.trace.executed.sum()) > LONG and run.launch.blocks > 4 * SAMPLE
+        long = self.is_slow_to_simulate and run.launch.blocks > 4 * SAMPLE
         return long and has_independent_blocks(run.launch, run.kernel.program)
+
+    @property
+    def is_slow_to_simulate(self) -> bool:
+        return int(self.start.trace.executed.sum()) > LONG
 
     def compared(self, expected: Sequence[Any], found: Sequence[Any], may_round: bool) -> OutputComparison:
         return compare_outputs(self.names, expected, found, may_round, self.request.scratch, self.request.totals)
