@@ -34,8 +34,8 @@ def test_rows_are_read_and_rows_are_written() -> None:
 +    int x_turned = blockIdx.x * 16 + threadIdx.y, y_turned = blockIdx.y * 16 + threadIdx.x;
 +    if (x < columns && y < rows) tile[threadIdx.y][threadIdx.x] = in[y * columns + x];
 +    __syncthreads();
-+    if (x_turned < columns && y_turned < rows) out[(size_t)x_turned * rows + y_turned] = tile[threadIdx.x][threadIdx.y];\
-"""]  # fmt: skip
++    if (x_turned < columns && y_turned < rows) out[(size_t)x_turned * rows + y_turned] = """
+        "tile[threadIdx.x][threadIdx.y];"]  # fmt: skip
 
 
 @pytest.mark.parametrize("source", [NAIVE, WRITES_ROWS])

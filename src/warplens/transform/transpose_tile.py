@@ -73,8 +73,8 @@ def _transposition(kernel: KernelSource, launch: LaunchFacts) -> Transposition |
     stored, loaded = (_place(kernel, launch, node) for node in (target, value))
     if stored is None or loaded is None or stored[0] == loaded[0]:
         return None
-    names = {axis: name for axis, name in (*stored[1].items(), *loaded[1].items())}
-    if any(len(kernel.declarators(name)) != 1 for name in names.values()) or stored[1] != loaded[1]:
+    names = loaded[1]
+    if stored[1] != names or any(len(kernel.declarators(name)) != 1 for name in names.values()):
         return None
     return Transposition(statement, tests, target, value, names["x"], names["y"], loaded[0] == "x")
 
