@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -20,6 +21,11 @@ class Gain(NamedTuple):
     before_us: float
     after_us: float
     predicted: float
+
+    @property
+    def title(self) -> str:
+        """The first words of the change."""
+        return re.split(", |;|:", self.change)[0]
 
     @property
     def measured(self) -> float:
@@ -50,7 +56,7 @@ def main() -> None:
     print("|---|---|--:|--:|--:|")
     for gain in gains:
         times = f"{gain.before_us:,.1f} → {gain.after_us:,.1f}"
-        print(f"| {gain.of} | {gain.change} | {times} | {_percent(gain.predicted)} | {_percent(gain.measured)} |")
+        print(f"| {gain.of} | {gain.title} | {times} | {_percent(gain.predicted)} | {_percent(gain.measured)} |")
     same = sum(gain.measured > 0 for gain in gains)
     close = sum(abs(gain.predicted - gain.measured) <= CLOSE for gain in gains)
     print(
