@@ -129,7 +129,7 @@ class LaunchMemory:
     @cached_property
     def _types(self) -> dict[str, ParameterType]:
         names = (declared.name for declared in self.parameters)
-        return dict(zip(names, types_of(self.saved.kernel, {}), strict=False))
+        return dict(zip(names, types_of(self.saved.kernel.kernel, {}), strict=False))
 
     def executed(self, code: SavedLaunch, host: RunOptions) -> tuple[Run, list[Any]]:
         """A version of this launch.  UsageError where it writes to what the program's own launch does not touch."""
