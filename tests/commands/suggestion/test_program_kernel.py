@@ -33,8 +33,9 @@ def test_floats_are_known_by_the_symbol_where_the_source_has_another_name(
     allocations = [
         {"address": place, "size": 64, "slack": 0, "name": "", "touched": True} for place in PLACES
     ]  # fmt: skip
+    kernel = SimpleNamespace(name=symbol, parameters=parameters)
     saved: Any = SimpleNamespace(
-        kernel=SimpleNamespace(kernel=SimpleNamespace(name=symbol, parameters=parameters), parameters=parameters), header={"allocations": allocations},
+        kernel=SimpleNamespace(kernel=kernel, parameters=parameters), header={"allocations": allocations},
         arrays={"parameters": np.frombuffer(struct.pack("<QQ", *PLACES), np.uint8)},
     )  # fmt: skip
     memory = LaunchMemory(cast(SavedLaunch, saved), KernelSource(SOURCE.format(kind), "f").parameters)
