@@ -14,7 +14,8 @@ KERNEL = """__global__ void scale(float* x, int n) {
 }
 """
 FACTS = LaunchFacts((1000, 1, 1), (256, 1, 1))
-DIVIDED, HALF = LaunchRewrite(over=(4, 1, 1)), LaunchRewrite(threads=128)
+DIVIDED, HALF = LaunchRewrite(over=(4, 1, 1)), LaunchRewrite(threads=(128, None, None))
+WIDER = LaunchRewrite(times=32)
 
 
 @pytest.mark.parametrize(
@@ -26,6 +27,10 @@ DIVIDED, HALF = LaunchRewrite(over=(4, 1, 1)), LaunchRewrite(threads=128)
          "dim3 g(n / 256); scale<<<dim3((g.x + 3) / 4, g.y, g.z), 256>>>(x, n);"),
         (LaunchRewrite(blocks=(2112, 1, 1)), "app::scale<float><<<blocks, 256>>>(x, n);",
          "app::scale<float><<<2112, 256>>>(x, n);"),
+        (LaunchRewrite(threads=(32, 8, None)), "dim3 g(n / 8, m / 8); scale<<<g, dim3(8, 8)>>>(x, n);",
+         "dim3 g(n / 8, m / 8); scale<<<dim3((g.x * 8 + 31) / 32, (g.y * 8 + 7) / 8, g.z), dim3(32, 8)>>>(x, n);"),
+        (WIDER, "scale<<<n / 256, 256>>>(x, n);", "scale<<<(n / 256) * 32, 256>>>(x, n);"),
+        (WIDER, "scale<<<dim3(4, 2), 256>>>(x, n);", "scale<<<dim3(128, 2), 256>>>(x, n);"),
         (HALF, "scale<<<blocks, 256>>>(x, n);", "scale<<<(blocks * 256 + 127) / 128, 128>>>(x, n);"),
         (DIVIDED, "scale<<<n >> 8, 256>>>(x, n);", "scale<<<((n >> 8) + 3) / 4, 256>>>(x, n);"),
         (LaunchRewrite(swapped=True), "dim3 g(3, 4); scale<<<g, dim3(32, 8)>>>(x, n);",
@@ -42,11 +47,29 @@ def test_grid_and_block_stay_expressions(rewrite: LaunchRewrite, site: str, expe
     assert with_launches(text, "scale", rewrite) == f"{KERNEL}int main() {{ {expected} }}\n"
 
 
+GRIDS = """__global__ void scale(float* x, int nx, int ny) {
+  int ix = blockIdx.x * blockDim.x + threadIdx.x, iy = blockIdx.y * blockDim.y + threadIdx.y;
+  if (ix >= nx || iy >= ny) return;
+  x[iy * nx + ix] *= 2;
+}
+"""
+
+
+def test_blocks_become_larger_in_two_dimensions_only_where_the_kernel_tests_both_indices() -> None:
+    facts, change = LaunchFacts((64, 64, 1), (8, 8, 1)), LaunchChange((32, 16, 1), grid=(16, 32, 1))
+    assert rewrite_of(change, facts) == LaunchRewrite(threads=(32, 16, None))
+    for text, refused in ((GRIDS, False), (GRIDS.replace(" || iy >= ny", ""), True)):
+        texts = {"a.cu": text + "int main() { scale<<<dim3(n / 8, n / 8), dim3(8, 8)>>>(x, n, n); }"}
+        reason = why_not_rewritten(KernelSource(text, "scale"), change, facts, texts)
+        assert ("does not test whether" in reason) == refused
+
+
 @pytest.mark.parametrize(
     ("change", "rewrite"),
     [
         (LaunchChange(grid_over=(4, 1, 1)), DIVIDED),
         (LaunchChange(grid=(2112, 1, 1)), LaunchRewrite(blocks=(2112, 1, 1))),
+        (LaunchChange(grid_times=32), WIDER),
         (LaunchChange((128, 1, 1), grid=(2000, 1, 1)), HALF),
         (LaunchChange((1, 256, 1), grid=(1, 1000, 1)), LaunchRewrite(swapped=True)),
         (LaunchChange((256, 1, 1), grid=(250, 4, 1)), None),
@@ -56,7 +79,7 @@ def test_what_a_change_means_for_launches_of_any_size(change: LaunchChange, rewr
     assert rewrite_of(change, FACTS) == rewrite
     if rewrite:
         made = rewrite.applied(Launch(FACTS.grid, FACTS.block))
-        assert made.grid == (change.grid or (250, 1, 1))
+        assert made.grid == change.grid_of(FACTS.grid)
         assert made.block == (change.block or FACTS.block)
 
 

@@ -74,6 +74,37 @@ def test_of_sampled_versions_only_the_fastest_that_is_right_is_executed_whole() 
     assert {step.evaluation.outcome for step in found.tried} >= {"outputs differ", "sampled"}
 
 
+REDUCTION = """__global__ void sum(const int* data, int* sums, int n) {
+  __shared__ int part[256];
+  int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+  part[t] = i < n ? data[i] : 0;
+  __syncthreads();
+  for (int s = blockDim.x / 2; s > 0; s /= 2) {
+    if (t < s) part[t] += part[t + s];
+    __syncthreads();
+  }
+  if (t == 0) sums[blockIdx.x] = part[0];
+}
+"""
+
+
+def test_where_a_change_leaves_other_outputs_it_is_not_executed_in_another_size() -> None:
+    facts = LaunchFacts((8192, 1, 1), (256, 1, 1))
+    whole: list[str] = []
+
+    def evaluate(version: Version, changes: tuple[Change, ...], limit_us: float | None) -> Evaluation:
+        title = changes[-1].title if changes else "begin"
+        if limit_us is not None:
+            return Evaluation("sampled" if "adds up" in title else "no gain", facts, 5.0 if "8" in title else 6.0)
+        whole.append(title)
+        return Evaluation("outputs differ" if changes else "equal", facts, 10.0, "sums[0] is 3 instead of 1")
+
+    found = search(Version(REDUCTION), "sum", evaluate, quiet)
+    assert whole == ["begin", "each thread adds up 8 elements first"]
+    notes = {step.change.title: step.evaluation.note for step in found.tried}
+    assert notes["each thread adds up 4 elements first"] == "likewise: sums[0] is 3 instead of 1"
+
+
 def test_of_two_whose_samples_take_nearly_as_long_the_whole_launch_decides() -> None:
     def evaluate(version: Version, changes: tuple[Change, ...], limit_us: float | None) -> Evaluation:
         time = 10.0 - 4.0 * ("unroll 8" in version.text) - 3.9 * ("unroll 4" in version.text)

@@ -11,8 +11,9 @@ import jsonschema
 import pytest
 
 from warplens.advice import Evaluation, Step, Suggestion, Version
-from warplens.commands.suggest import Suggested, VersionRunner, suggest
+from warplens.commands.suggest import Suggested, suggest
 from warplens.commands.suggestion.version_evaluator import UNKNOWN, SuggestRequest, proven, without_last
+from warplens.commands.suggestion.version_runner import VersionRunner
 from warplens.commands.target import Flags, targets
 from warplens.core.run_options import RunOptions
 from warplens.errors import UsageError
@@ -53,7 +54,7 @@ def test_the_tile_is_padded_and_outputs_are_equal(padded: Suggested) -> None:
     (step,) = padded.suggestion.steps
     assert step.change.transform == "pad_shared_rows"
     assert step.evaluation.exact
-    assert padded.fresh == "equal bit for bit"
+    assert padded.fresh == "on other random arrays equal bit for bit"
     assert "+  __shared__ float tile[32][33];" in padded.diff()
     assert padded.source == padded.suggestion.end.text
 
@@ -169,6 +170,23 @@ def test_a_long_launch_is_sampled_before_it_is_executed(monkeypatch: pytest.Monk
     assert runner.evaluate(Version(wrong), (change,), None).outcome == "outputs differ"
 
 
+def test_of_few_long_blocks_all_are_run_and_the_time_is_first_predicted_with_less_effort(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    path = tmp_path / "sum.cu"
+    path.write_text(SUM)
+    (target,) = targets(str(path), Flags(gpu="h200"))
+    runner = VersionRunner(target, SuggestRequest(RunOptions()))
+    monkeypatch.setattr("warplens.commands.suggestion.version_evaluator.LONG", 1000)
+    before = runner.evaluate(Version(SUM), (), None)
+    assert not runner.is_long
+    other, change = SUM.replace("s /= 2", "s >>= 1"), Change("", "", 8, ())
+    for limit, outcome in ((before.time_us, "no gain"), (1e9, "equal")):
+        runner.known.clear()
+        found = runner.evaluate(Version(other), (change,), limit)
+        assert (found.outcome, found.time_us) == (outcome, pytest.approx(before.time_us, rel=0.02))
+
+
 WAITING = """// /// warplens
 // n = 65536
 // [turns]
@@ -247,6 +265,60 @@ def test_an_array_that_the_kernel_only_reads_stays_as_it_is(tmp_path: Path) -> N
     assert found.note == "it writes to x, which the kernel as it is does not change"
 
 
+def test_a_long_launch_is_represented_by_some_blocks_on_other_inputs(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("warplens.commands.suggestion.version_evaluator.LONG", 1000)
+    monkeypatch.setattr("warplens.commands.suggestion.version_runner.PROOF", 0)
+    path = tmp_path / "sum.cu"
+    path.write_text(SUM.replace("65536", "262144"))
+    (target,) = targets(str(path), Flags(gpu="h200"))
+    for wrong, grid, said in (
+        ("", None, "on other random arrays (64 of 1,024 blocks) equal bit for bit"),
+        ("", (1024, 1, 1), "on other random arrays equal bit for bit"),
+        (" + (blockIdx.x == 1023 && data[0] != 85)", None, ""),
+    ):
+        runner = VersionRunner(replace(target, kept={}), SuggestRequest(RunOptions()))
+        begin = runner.evaluate(Version(SUM), (), None)
+        assert runner.expected[0][0] == 85
+        text = SUM.replace("= part[0]", f"= part[0]{wrong}")
+        step = Step(Change("", "", 8, ()), Version(text, grid=grid), begin, 1.0, {})
+        assert proven(runner, Suggestion(Version(SUM), begin, (step,), (), ()))[1] == said
+
+
+IN_PLACE = """// /// warplens
+// n = 65536
+// [twice]
+// grid = "n / 128"
+// block = 128
+// args = ["x = random(seed=1) f32[n]", "seldom = zeros f32[n]"]
+// ///
+extern "C" __global__ void twice(float* x, float* seldom) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  x[i] *= 2;
+  if (blockIdx.x == 101) seldom[i] = 1;
+}
+"""
+
+
+def test_versions_begin_with_the_arrays_of_the_launch(tmp_path: Path) -> None:
+    path = tmp_path / "twice.cu"
+    path.write_text(IN_PLACE)
+    (target,) = targets(str(path), Flags(gpu="h200"))
+    runner = VersionRunner(target, SuggestRequest(RunOptions()))
+    begin = runner.evaluate(Version(IN_PLACE), (), None)
+    assert runner.changed == {0, 1}  # the second one by a block that is not in the sample
+    other = Version(IN_PLACE.replace("x[i] *= 2", "x[i] = x[i] + x[i]"))
+    for limit in (1e9, None, 1e9, None):
+        runner.known.clear()
+        found = runner.evaluate(other, (Change("", "", 8, ()),), limit)
+        assert found.outcome == "equal"
+    before = target.values()[0].copy()
+    step = Step(Change("", "", 8, ()), other, begin, 1.0, {})
+    assert proven(runner, Suggestion(other, begin, (step,), (), ()))[1] == "on other random arrays equal bit for bit"
+    assert (runner.expected[0] != 2 * before).mean() > 0.9
+
+
 def test_in_place_of_a_change_that_is_wrong_stands_the_next_best() -> None:
     begin, counts = Evaluation("equal", UNKNOWN, 10.0), {"instructions": 1.0}
     best, second, third = (
@@ -270,6 +342,19 @@ def test_a_divided_grid_stays_an_expression(padded: Suggested) -> None:
     changed = replace(padded, suggestion=replace(padded.suggestion, steps=(step,)))
     assert changed.sizes == {"grid": ("ceil(n / 32 / 4)", "n / 32")}
     assert '// grid = ["ceil(n / 32 / 4)", "n / 32"]' in changed.source
+
+
+def test_a_grid_with_x_and_y_exchanged_stays_an_expression(padded: Suggested) -> None:
+    def sizes(grid: tuple[int, int, int]) -> object:
+        change = replace(padded.suggestion.steps[0].change, launch=LaunchChange((8, 32, 1), grid=grid))
+        step = replace(
+            padded.suggestion.steps[0], change=change, after=replace(padded.suggestion.end, grid=grid, block=(8, 32, 1))
+        )
+        begin = replace(padded.suggestion.begin, facts=replace(padded.suggestion.begin.facts, grid=(16, 4, 1)))
+        return replace(padded, suggestion=replace(padded.suggestion, begin=begin, steps=(step,))).sizes
+
+    assert sizes((4, 16, 1)) == {"grid": ("n / 32", "n / 32"), "block": (8, 32)}
+    assert sizes((64, 1, 1)) == {"grid": 64, "block": (8, 32)}
 
 
 def test_versions_are_disassembled_together(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from warplens.launchspec.launch_block_edit import divided, with_sizes
+from warplens.launchspec.launch_block_edit import divided, exchanged, multiplied, with_sizes
 
 TEXT = """// Copies.
 // /// warplens
@@ -47,3 +47,16 @@ def test_a_text_without_a_block_or_without_this_table_stays() -> None:
 )
 def test_a_grid_divided(size: int | str | tuple[int | str, ...], over: tuple[int, int, int], expected: object) -> None:
     assert divided(size, over) == expected
+
+
+def test_a_grid_with_x_and_y_exchanged() -> None:
+    assert exchanged(("n / 32", 8, "z")) == (8, "n / 32", "z")
+    assert exchanged("n / 32") is None
+    assert exchanged(64) is None
+
+
+def test_a_grid_multiplied() -> None:
+    assert multiplied(("n / 32", 8), 32) == ("(n / 32) * 32", 8)
+    assert multiplied("rows", 32) == "rows * 32"
+    assert multiplied(4, 32) == 128
+    assert multiplied("n, m", 32) is None

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import re
+from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,7 +14,7 @@ import warplens.rules
 from rules.example_kernels import counted
 from warplens.counters.metric_collection import all_formulas
 from warplens.report.finding_text import format_evidence, format_finding
-from warplens.rules import Finding, Rule, findings, program_rules, rules
+from warplens.rules import Finding, Rule, WholeProgramRule, findings, program_rules, rules
 
 every_rule = pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule.fault)
 
@@ -24,6 +26,12 @@ def test_the_folders_are_the_list() -> None:
     programs = sorted(path.stem for path in found if path.parent.name == "program")
     assert [rule.fault for rule in program_rules()] == programs
     assert len(files) >= 26
+
+
+@pytest.mark.parametrize("rule", [*rules(), *program_rules()], ids=lambda rule: rule.fault)
+def test_its_file_says_what_nsight_compute_has_for_it(rule: Rule | WholeProgramRule) -> None:
+    text = " ".join(inspect.getdoc(import_module(rule.check.__module__)).split())
+    assert len(text.partition("Nsight Compute: ")[2]) >= len("no rule.")
 
 
 @every_rule

@@ -199,8 +199,29 @@ __global__ void k(const float* x, float* y, int rows, int columns) {{
     return Example(source, (-(-across // x), -(-down // y), 1), (x, y, 1), arguments)
 
 
+def rows(pick: random.Random) -> Example:
+    """Each thread walks along a row."""
+    count, columns, block = pick.randrange(20, 90), pick.randrange(20, 90), pick.choice((32, 64, 128))
+    kind = pick.choice(("float", "int", "double"))
+    own, first = f"x[i * columns + j] * {pick.randint(1, 3)}", f"{kind} v = {pick.choice(('0', '1'))};"
+    loop = pick.choice(("for (int j = 0; j < columns; ++j)", "for (int j = i % 3; j < columns; j++)"))
+    body = pick.choice((
+        [first, f"{loop} v += {own};", "y[i] = v;"],
+        [f"{kind} v = x[i * columns];", f"{loop} {{", f"  {kind} w = {own};", "  v = max(v, w);", "}",
+         "if (v > 2) y[i] = v;"],
+        ["y[i] = 1;", loop, f"  y[i] += {own};"],
+        [first, f"{loop} v += {own};", f"{loop} z[i * columns + j] = x[i * columns + j] + v;"],
+    ))  # fmt: skip
+    parameters = [f"const {kind}* x", f"{kind}* y", f"{kind}* z", "int n", "int columns"]
+    source = _guarded(pick, parameters, "int", body)
+    arrays = {"x": count * columns, "y": count, "z": count * columns}
+    arguments = {name: numbers(pick, kind, size) for name, size in arrays.items()}
+    arguments |= {"n": np.int32(count), "columns": np.int32(columns)}
+    return Example(source, (-(-count // block), 1, 1), (block, 1, 1), arguments)
+
+
 KINDS: tuple[Callable[[random.Random], Example], ...] = (
-    elementwise, stencil, reduction, total, histogram, matrix,
+    elementwise, stencil, reduction, total, histogram, matrix, rows,
 )  # fmt: skip
 
 

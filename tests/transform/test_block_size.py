@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from transform.proposals import changes_of, facts, refusals
+from warplens.transform import LaunchFacts
 from warplens.transform.block_size import block_size
 
 SCALE = """\
@@ -39,6 +40,26 @@ def test_only_sizes_that_divide_the_grid() -> None:
 def test_a_kernel_that_knows_its_block_keeps_it(old: str, new: str, line: int, what: str) -> None:
     reason = f"the block size stays: {what} is used besides blockIdx.x * blockDim.x + threadIdx.x"
     assert refusals(block_size, SCALE.replace(old, new), facts()) == [(line, reason)]
+
+
+GRIDS = """\
+__global__ void f(const double* x, double* y, int nx, int ny) {
+  int ix = threadIdx.x + blockIdx.x * blockDim.x, iy = blockDim.y * blockIdx.y + threadIdx.y;
+  if (ix < nx && iy < ny) y[iy * nx + ix] = x[iy * nx + ix];
+}
+"""
+
+
+def test_blocks_of_rows_in_two_dimensions() -> None:
+    launch = LaunchFacts((256, 128, 1), (8, 8, 1))
+    changes = changes_of(block_size, GRIDS, launch)
+    assert [(change.launch.block, change.launch.grid) for change in changes] == [
+        ((32, 8, 1), (64, 128, 1)), ((32, 16, 1), (64, 64, 1)), ((64, 4, 1), (32, 256, 1)),
+    ]  # fmt: skip
+    assert changes[0].title == "blocks of 32 x 8 threads instead of 8 x 8"
+    assert refusals(block_size, GRIDS.replace("= x[", "= threadIdx.y * x["), launch) == [
+        (3, "the block size stays: threadIdx.y is used besides blockIdx.y * blockDim.y + threadIdx.y")
+    ]
 
 
 def test_declared_bounds_and_rows_keep_it() -> None:

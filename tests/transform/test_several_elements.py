@@ -77,6 +77,26 @@ def test_a_single_statement_needs_no_braces() -> None:
         )
 
 
+LOOP = """\
+__global__ void f(const float* in, float* out, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int stride = blockDim.x * gridDim.x;
+    while (i < n) {
+        out[i] = 2 * in[i];
+        i += stride;
+    }
+}
+"""
+
+
+def test_where_there_is_a_loop_only_the_grid_becomes_smaller() -> None:
+    (change,) = changes_of(several_elements, LOOP, MANY)
+    assert (change.title, change.edits) == ("1,056 blocks instead of 100,000", ())
+    assert change.launch.grid == (1056, 1, 1)
+    assert changes_of(several_elements, LOOP, facts(grid=1056)) == []
+    assert changes_of(several_elements, LOOP.replace("2 * in[i]", "blockIdx.x"), MANY) == []
+
+
 def test_a_grid_that_fits_stays() -> None:
     assert changes_of(several_elements, STENCIL, facts(grid=2 * 132 * 8 - 1)) == []
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from transform.proposals import changes_of, diffs, facts, refusals
+from warplens.transform._change import edited
 from warplens.transform.wide_access import wide_access
 
 COPY = """\
@@ -75,6 +76,22 @@ def test_a_loop_is_followed_by_one_for_the_rest() -> None:
 +  }
 +#pragma unroll 1
 +  for (int i = 2 * packs + blockIdx.x * blockDim.x + threadIdx.x; i < n; i += all) y[i] += x[i] * i;"""]  # fmt: skip
+
+
+@pytest.mark.parametrize("head", ["typedef double real;\n", "using real = double;\n", "#define real double\n"])
+def test_the_size_of_a_type_with_another_name(head: str) -> None:
+    (change,) = changes_of(wide_access, head + COPY.replace("float", "real"), facts())
+    assert change.title == "load and store 2 elements at once"
+    (change,) = changes_of(wide_access, COPY.replace("float", "REAL"), facts())
+    assert "Pack<REAL>" in change.edits[-1].text
+    assert refusals(wide_access, COPY.replace("float", "Body"), facts())
+
+
+def test_a_helper_stands_between_the_launch_block_and_the_kernel() -> None:
+    block = "// /// warplens\n// n = 4\n// ///\n"
+    for above, below in ((block, ""), (block, "// The sum.\n"), ("", "// The sum.\n")):
+        (change,) = changes_of(wide_access, above + below + LOOP, facts())
+        assert edited(above + below + LOOP, change.edits).startswith(f"{above}// 2 elements that")
 
 
 @pytest.mark.parametrize("loop", [

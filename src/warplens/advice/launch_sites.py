@@ -15,8 +15,9 @@ from tree_sitter import Node, Parser
 from warplens.core.launch import Dim3, Launch
 from warplens.transform import KernelSource, LaunchChange, LaunchFacts
 from warplens.transform._change import SAME_LAUNCH, Edit, edited
-from warplens.transform._guarded_index import NotSafe, guarded_index
-from warplens.transform._kernel_source import CUDA, walk
+from warplens.transform.syntax.canonical_form import canonical
+from warplens.transform.syntax.guarded_index import NotSafe, guarded_index
+from warplens.transform.syntax.kernel_source import CUDA, walk
 
 ONE = (1, 1, 1)
 
@@ -25,13 +26,16 @@ ONE = (1, 1, 1)
 class LaunchRewrite:
     """What a change does to each launch of its kernel, whatever the launch's size.
 
-    over      the grid is divided, rounded up;  blocks: the grid is this;  threads: of a block, x, with a grid of as
-              many threads;  swapped: x and y are exchanged in both.  Exactly one is set.
+    over      the grid is divided, rounded up;  times: it is multiplied in x;  blocks: it is this
+    threads   of a block by axis, with a grid of as many threads, None where they stay;  swapped: x and y are exchanged
+              in both
+    Exactly one is set.
     """
 
     over: Dim3 | None = None
+    times: int | None = None
     blocks: Dim3 | None = None
-    threads: int | None = None
+    threads: tuple[int | None, ...] | None = None
     swapped: bool = False
 
     def applied(self, launch: Launch) -> Launch:
@@ -40,24 +44,32 @@ class LaunchRewrite:
         if self.over is not None:
             x, y, z = self.over
             return replace(launch, grid=(-(-gx // x), -(-gy // y), -(-gz // z)))
+        if self.times is not None:
+            return replace(launch, grid=(gx * self.times, gy, gz))
         if self.blocks is not None:
             return replace(launch, grid=self.blocks)
         if self.threads is not None:
-            return replace(launch, grid=(-(-gx * bx // self.threads), gy, gz), block=(self.threads, by, bz))
+            along = zip(launch.grid, launch.block, self.threads, strict=True)
+            (gx, bx), (gy, by), (gz, bz) = ((-(-g * b // t), t) if t else (g, b) for g, b, t in along)
+            return replace(launch, grid=(gx, gy, gz), block=(bx, by, bz))
         return replace(launch, grid=(gy, gx, gz), block=(by, bx, bz))
 
 
 def rewrite_of(change: LaunchChange, facts: LaunchFacts) -> LaunchRewrite | None:
     """None where the change is right only for the sizes of this one launch."""
     (gx, gy, gz), (bx, by, bz) = facts.grid, facts.block
+    if change.grid is None and change.grid_times > 1:
+        return LaunchRewrite(times=change.grid_times) if change.block is None and change.grid_over == ONE else None
     if change.grid is None:
         return LaunchRewrite(over=change.grid_over) if change.block is None else None
     if change.block is None:
         return LaunchRewrite(blocks=change.grid) if (gy, gz) == (1, 1) else None
     if (change.grid, change.block) == ((gy, gx, gz), (by, bx, bz)):
         return LaunchRewrite(swapped=True)
-    if change.grid == (gx * bx // change.block[0], gy, gz) and change.block[1:] == (by, bz):
-        return LaunchRewrite(threads=change.block[0])
+    if change.grid == tuple(g * b // t for g, b, t in zip(facts.grid, facts.block, change.block, strict=True)):
+        return LaunchRewrite(
+            threads=tuple(t if t != b else None for t, b in zip(change.block, facts.block, strict=True))
+        )
     return None
 
 
@@ -68,7 +80,10 @@ def why_not_rewritten(kernel: KernelSource, change: LaunchChange, facts: LaunchF
     rewrite = rewrite_of(change, facts)
     if rewrite is None:
         return "its grid is right for launches of this size alone"
-    if rewrite.threads and (facts.block[0] % rewrite.threads) and not _is_guarded(kernel, facts):
+    larger = [
+        axis for axis, now, size in zip("xyz", facts.block, rewrite.threads or (), strict=False) if size and now % size
+    ]  # fmt: skip
+    if larger and not _is_guarded(kernel, facts) and not all(_is_tested(kernel, axis) for axis in larger):
         return (
             "the kernel does not test whether its thread is within the data: in launches of other sizes larger blocks "
             "would start threads beyond it"
@@ -86,6 +101,18 @@ def _is_guarded(kernel: KernelSource, facts: LaunchFacts) -> bool:
         return guarded_index(kernel, facts) is not None
     except NotSafe:
         return False
+
+
+def _is_tested(kernel: KernelSource, axis: str) -> bool:
+    """Whether an `if` on top of the kernel compares the thread's number in the grid along this axis with something."""
+    number = f"blockDim.{axis}*blockIdx.{axis}+threadIdx.{axis}"
+    tests = [one.child_by_field_name("condition") for one in kernel.body.named_children if one.type == "if_statement"]
+    return any(
+        canonical(kernel, side) == number
+        for test in tests if test is not None
+        for node in kernel.find("binary_expression", within=test) if kernel[node.children[1]] in ("<", "<=", ">", ">=")
+        for side in (node.children[0], node.children[2])
+    )  # fmt: skip
 
 
 def with_launches(text: str, kernel: str, rewrite: LaunchRewrite) -> str:
@@ -106,12 +133,16 @@ class LaunchSite:
         grid, block = self.axes(self.grid), self.axes(self.block)
         if rewrite.over is not None:
             grid = [_divided(size, over) for size, over in zip((*grid, "1", "1"), rewrite.over, strict=False)]
+        elif rewrite.times is not None:
+            grid = [_multiplied(grid[0], rewrite.times), *grid[1:]]
         elif rewrite.blocks is not None:
             grid = [str(size) for size in rewrite.blocks]
         elif rewrite.threads is not None:
-            threads = str(rewrite.threads)
-            grid = [_divided(f"{_factor(grid[0])} * {_factor(block[0])}", rewrite.threads), *grid[1:]]
-            block = [threads, *block[1:]]
+            grid, block = ([*sizes, *"11"][: max(len(grid), len(block))] for sizes in (grid, block))
+            for axis, (size, threads) in enumerate(zip(block, rewrite.threads, strict=False)):
+                if threads:
+                    grid[axis] = _divided(f"{_factor(grid[axis])} * {_factor(size)}", threads)
+                    block[axis] = str(threads)
         else:
             grid, block = ([*(*sizes, "1")[1::-1], *sizes[2:]] for sizes in (grid, block))
         for node, sizes in ((self.grid, grid), (self.block, block)):
@@ -200,6 +231,10 @@ def _divided(size: str, over: int) -> str:
         return str(-(-int(size) // over))
     addend = size if re.fullmatch(r"[\w.\s+*/()-]+", size) else f"({size})"
     return f"({addend} + {over - 1}) / {over}"
+
+
+def _multiplied(size: str, times: int) -> str:
+    return str(int(size) * times) if size.isdecimal() else f"{_factor(size)} * {times}"
 
 
 def _dim3(sizes: list[str]) -> str:

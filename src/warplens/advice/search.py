@@ -134,8 +134,8 @@ def search(
             if _gains(first):
                 good[0] = first
             else:
-                del good[0]
-                others.append(first)
+                others += [first, *(_as_wrong(step, first) for step in good[1:] if _alike(step, first))]
+                good = [step for step in good[1:] if not _alike(step, first)]
         if len(good) > 1 and good[1].evaluation.outcome == "sampled" and good[0].gain - good[1].gain < TIE:
             progress(good[1].change.title, len(done) - 1, len(done))
             good[1] = _executed_whole(good[1], steps, evaluate)
@@ -155,6 +155,18 @@ def _executed_whole(step: Step, before: Sequence[Step], evaluate: Evaluate) -> S
     """A step of which a sample was timed."""
     changes = (*(kept.change for kept in before), step.change)
     return replace(step, evaluation=evaluate(step.after, changes, None))
+
+
+def _alike(step: Step, wrong: Step) -> bool:
+    """Whether a step leaves other outputs if this one does: the same change in another size, with a condition that the
+    launch does not keep."""
+    one, other = step.change, wrong.change
+    same = (one.transform, one.line, one.promise) == (other.transform, other.line, other.promise)
+    return same and bool(one.promise) and wrong.evaluation.outcome == "outputs differ"
+
+
+def _as_wrong(step: Step, wrong: Step) -> Step:
+    return replace(step, evaluation=replace(wrong.evaluation, note=f"likewise: {wrong.evaluation.note}"))
 
 
 def _gains(step: Step) -> bool:
@@ -185,9 +197,6 @@ def _proposals(
 
 
 def _applied(version: Version, now: Evaluation, change: Change) -> Version:
-    launch, facts = change.launch, now.facts
-    grid = launch.grid
-    if grid is None and launch.grid_over != (1, 1, 1):
-        x, y, z = (-(-size // over) for size, over in zip(facts.grid, launch.grid_over, strict=True))
-        grid = (x, y, z)
-    return Version(edited(version.text, change.edits), grid or version.grid, launch.block or version.block)
+    launch, old = change.launch, now.facts.grid
+    grid = version.grid if launch.grid is None and launch.grid_of(old) == old else launch.grid_of(old)
+    return Version(edited(version.text, change.edits), grid, launch.block or version.block)

@@ -267,12 +267,22 @@ def _mapped(body: str, label: str | None, found: re.Match[str], box: str, names:
     return Argument(body, label, make, size, taken=BYTES)
 
 
-def _array(found: re.Match[str], names: Names, position: int) -> tuple[Maker, int]:
+def drawn_values(text: str, names: Names, position: int, count: int) -> NDArray[Any]:
+    """So many elements as the array has them that `text` describes; UsageError if that is no plain array."""
+    labelled = _LABEL.fullmatch(text.strip())
+    found = _ARRAY.fullmatch(labelled[2].strip() if labelled else text.strip())
+    if found is None:
+        raise UsageError(f"'{text}' is no array")
+    return _array(found, names, position, (count,))[0]()
+
+
+def _array(found: re.Match[str], names: Names, position: int, shape: tuple[int, ...] = ()) -> tuple[Maker, int]:
+    """shape: instead of that in the text"""
     if found["kind"] not in KINDS:
         raise UsageError(f"no kind '{found['kind']}'; {_POSSIBLE}")
     if found["before"] is not None and found["after"] is not None:
         raise UsageError("shape given twice (before and after the type)")
-    array = InitialArray(parse_element(found["type"]), _shape(found["shape"], names), position)
+    array = InitialArray(parse_element(found["type"]), shape or _shape(found["shape"], names), position)
     _check_bytes(array.bytes)
     parameters = found["before"] or found["after"] or ""
     values, keywords = evaluate_call(parameters, names) if parameters.strip() else ((), {})

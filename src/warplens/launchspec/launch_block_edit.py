@@ -42,6 +42,24 @@ def divided(size: Size, over: Sizes) -> Size | None:
     return made[0] if len(made) == 1 else made
 
 
+def multiplied(size: Size, times: int) -> Size | None:
+    """A grid of the block with x multiplied; None for several sizes in one text."""
+    if isinstance(size, str) and "," in size:
+        return None
+    x, *others = size if isinstance(size, tuple) else (size,)
+    plain = isinstance(x, int) or all(letter not in "+-/<>%" for letter in x)
+    made = x * times if isinstance(x, int) else f"{x} * {times}" if plain else f"({x}) * {times}"
+    return (made, *others) if others else made
+
+
+def exchanged(size: Size) -> Size | None:
+    """A grid of the block with x and y exchanged; None where they do not stand apart."""
+    if not isinstance(size, tuple) or len(size) < 2:
+        return None
+    x, y, *z = size
+    return (y, x, *z)
+
+
 def _over(part: int | str, by: int) -> int | str:
     if by == 1:
         return part

@@ -15,7 +15,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 from warplens.transform._change import Change, Edit, LaunchChange, Refusal, Transform
-from warplens.transform._kernel_source import KernelSource, LaunchFacts
+from warplens.transform.syntax.kernel_source import KernelSource, LaunchFacts
 
 __all__ = [
     "Change",
@@ -33,7 +33,7 @@ __all__ = [
 @cache
 def transforms() -> tuple[Transform, ...]:
     """Of every file in this folder, in order of their names."""
-    names = sorted(module.name for module in iter_modules(__path__) if not module.name.startswith("_"))
+    names = sorted(one.name for one in iter_modules(__path__) if not one.ispkg and not one.name.startswith("_"))
     return tuple(getattr(import_module(f"{__name__}.{name}"), name) for name in names)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
-    from warplens.transform._kernel_source import KernelSource, LaunchFacts
+    from warplens.transform.syntax.kernel_source import KernelSource, LaunchFacts
 
 # What happens to results: every bit is kept; floats are rounded differently; sums are added in another order.
 Effect: TypeAlias = Literal["exact", "rounding", "order"]
@@ -29,11 +29,20 @@ class LaunchChange:
     block    threads of a block, x y z; None: as before
     grid_over   by what each size of the grid is divided, rounded up
     grid     blocks, instead of dividing; None: by grid_over
+    grid_times   by what the size of the grid in x is multiplied
     """
 
     block: tuple[int, int, int] | None = None
     grid_over: tuple[int, int, int] = (1, 1, 1)
     grid: tuple[int, int, int] | None = None
+    grid_times: int = 1
+
+    def grid_of(self, grid: tuple[int, int, int]) -> tuple[int, int, int]:
+        """What becomes of a grid."""
+        if self.grid is not None:
+            return self.grid
+        x, y, z = (-(-size // over) for size, over in zip(grid, self.grid_over, strict=True))
+        return x * self.grid_times, y, z
 
 
 SAME_LAUNCH = LaunchChange()

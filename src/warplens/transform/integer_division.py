@@ -9,9 +9,9 @@ from __future__ import annotations
 from tree_sitter import Node
 
 from warplens.transform._change import Change, Edit, Proposals, Refusal, transform
-from warplens.transform._guarded_index import BUILT_IN, LARGEST, LOOPS, inside
-from warplens.transform._kernel_source import KernelSource, LaunchFacts
 from warplens.transform.several_elements import combined, with_loop
+from warplens.transform.syntax.guarded_index import BUILT_IN, LARGEST, LOOPS, inside
+from warplens.transform.syntax.kernel_source import KernelSource, LaunchFacts
 
 SIGNED, UNSIGNED = ("int", "int32_t"), ("unsigned", "unsigned int", "uint32_t", "uint")
 ONCE = "its reciprocal takes a division too, and serves once"

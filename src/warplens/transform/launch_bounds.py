@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from warplens.transform._change import Change, Edit, Proposals, transform
-from warplens.transform._kernel_source import KernelSource, LaunchFacts
+from warplens.transform.syntax.kernel_source import KernelSource, LaunchFacts
 
 REGISTERS = 65_536  # of an SM
 MOST_BLOCKS = 32

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tree_sitter import Node
 
 from warplens.transform._change import Change, Edit, Proposals, Refusal, transform
-from warplens.transform._kernel_source import ELEMENT_BYTES, KernelSource, LaunchFacts
+from warplens.transform.syntax.kernel_source import ELEMENT_BYTES, KernelSource, LaunchFacts
 
 BANK_BYTES = 4
 

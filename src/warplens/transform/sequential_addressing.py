@@ -5,10 +5,10 @@ The threads that work then lie together, and so do the elements that they access
 
 from __future__ import annotations
 
-from warplens.transform._block_reduction import BlockReduction, block_reductions
 from warplens.transform._change import Change, Edit, Proposals, Refusal, transform
-from warplens.transform._guarded_index import NotSafe
-from warplens.transform._kernel_source import KernelSource, LaunchFacts
+from warplens.transform.syntax.block_reduction import BlockReduction, block_reductions
+from warplens.transform.syntax.guarded_index import NotSafe
+from warplens.transform.syntax.kernel_source import KernelSource, LaunchFacts
 
 
 @transform("inactive_lanes", "bank_conflicts", "uncoalesced_access")

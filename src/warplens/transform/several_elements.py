@@ -1,4 +1,5 @@
-"""Several elements: a grid-stride loop in place of one element a thread, with as many blocks as the GPU holds.
+"""Several elements: a grid-stride loop in place of one element a thread, with as many blocks as the GPU holds; where
+there is a loop already, no more blocks than that.
 
 Blocks are started one after the other, and each begins with computing what all of them need; a thread that goes on to
 the next element does it once.
@@ -10,10 +11,10 @@ from dataclasses import replace
 
 from tree_sitter import Node
 
-from warplens.transform._canonical_form import canonical
 from warplens.transform._change import Change, Edit, Effect, LaunchChange, Proposals, Refusal, edited, transform
-from warplens.transform._guarded_index import GuardedIndex, NotSafe, guarded_index
-from warplens.transform._kernel_source import KernelSource, LaunchFacts, walk
+from warplens.transform.syntax.canonical_form import canonical
+from warplens.transform.syntax.guarded_index import GuardedIndex, NotSafe, guarded_index, with_for_loop
+from warplens.transform.syntax.kernel_source import KernelSource, LaunchFacts, walk
 
 LONGEST = 110  # characters of a line, without its indentation
 
@@ -24,20 +25,23 @@ def several_elements(kernel: KernelSource, launch: LaunchFacts) -> Proposals:
     if launch.grid[0] < 2 * blocks:
         return
     try:
-        index = guarded_index(kernel, launch)
+        index = guarded_index(with_for_loop(kernel), launch)
     except NotSafe as reason:
         yield Refusal("", reason.line, f"no loop over several elements: {reason.reason}")
         return
-    if index is None or index.form == "loop":
+    if index is None:
         return
-    line = kernel.line(index.guard)
+    line, fewer = kernel.line(index.guard), f"{blocks:,} blocks instead of {launch.grid[0]:,}"
+    grid = LaunchChange(grid=(blocks, 1, 1))
+    effect: Effect = "order" if kernel.adds_floats else "exact"
+    if index.form == "loop":
+        yield Change("", fewer, line, (), grid, effect)
+        return
     if not kernel.begins_line(index.guard):
         yield Refusal("", line, f"no loop over several elements: {kernel[index.guard]} does not begin a line")
         return
-    effect: Effect = "order" if kernel.adds_floats else "exact"
-    grid = LaunchChange(grid=(blocks, 1, 1))
-    title = f"a grid-stride loop with {blocks:,} blocks instead of {launch.grid[0]:,}"
-    yield Change("", title, line, (*_without_declaration(kernel, index), _loop(kernel, index)), grid, effect)
+    edits = (*_without_declaration(kernel, index), _loop(kernel, index))
+    yield Change("", f"a grid-stride loop with {fewer}", line, edits, grid, effect)
 
 
 def with_loop(kernel: KernelSource, launch: LaunchFacts) -> tuple[KernelSource, Change] | None:

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from warplens.transform._block_reduction import BARRIER, BlockReduction, block_reductions, swapped, value_names
-from warplens.transform._canonical_form import canonical, is_grid_index
 from warplens.transform._change import Change, Edit, LaunchChange, Proposals, Refusal, transform
-from warplens.transform._guarded_index import NotSafe, inside
-from warplens.transform._kernel_source import KernelSource, LaunchFacts, walk
+from warplens.transform.syntax.block_reduction import BARRIER, BlockReduction, block_reductions, swapped, value_names
+from warplens.transform.syntax.canonical_form import canonical, is_grid_index
+from warplens.transform.syntax.guarded_index import NotSafe, inside
+from warplens.transform.syntax.kernel_source import KernelSource, LaunchFacts, walk
 
 FACTORS = (8, 4)
 TOTAL = "only the total of the blocks' results is used, of which there are fewer"

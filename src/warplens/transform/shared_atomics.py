@@ -8,9 +8,9 @@ from __future__ import annotations
 from tree_sitter import Node
 
 from warplens.transform._change import Change, Edit, Proposals, Refusal, transform
-from warplens.transform._guarded_index import NotSafe
-from warplens.transform._kernel_source import ELEMENT_BYTES, KernelParameter, KernelSource, LaunchFacts
 from warplens.transform.several_elements import combined, with_loop
+from warplens.transform.syntax.guarded_index import NotSafe
+from warplens.transform.syntax.kernel_source import ELEMENT_BYTES, KernelParameter, KernelSource, LaunchFacts
 
 MOST_SHARED = 48 * 1024  # bytes of static shared memory of a block
 ADDABLE = ("int", "unsigned", "unsigned int", "uint32_t", "int32_t", "unsigned long long", "float", "double")

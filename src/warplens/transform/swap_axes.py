@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from warplens.transform._change import Change, Edit, Effect, LaunchChange, Proposals, Refusal, transform
-from warplens.transform._guarded_index import BUILT_IN, COLLECTIVE
-from warplens.transform._kernel_source import KernelSource, LaunchFacts
+from warplens.transform.syntax.guarded_index import BUILT_IN, COLLECTIVE
+from warplens.transform.syntax.kernel_source import KernelSource, LaunchFacts
 
 OTHER = {"x": "y", "y": "x"}
 MOST_BLOCKS_Y = 65_535

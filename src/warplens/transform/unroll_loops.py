@@ -11,7 +11,7 @@ import re
 from tree_sitter import Node
 
 from warplens.transform._change import Change, Edit, Proposals, Refusal, transform
-from warplens.transform._kernel_source import KernelSource, LaunchFacts
+from warplens.transform.syntax.kernel_source import KernelSource, LaunchFacts
 
 FACTORS = (4, 8)
 LOOPS = ("for_statement", "while_statement", "do_statement")

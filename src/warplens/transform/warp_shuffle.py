@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from tree_sitter import Node
 
-from warplens.transform._block_reduction import (
+from warplens.transform._change import Change, Edit, Proposals, Refusal, transform
+from warplens.transform.syntax.block_reduction import (
     BARRIER,
     BlockReduction,
     block_reductions,
@@ -14,10 +15,9 @@ from warplens.transform._block_reduction import (
     swapped,
     value_names,
 )
-from warplens.transform._canonical_form import canonical
-from warplens.transform._change import Change, Edit, Proposals, Refusal, transform
-from warplens.transform._guarded_index import NotSafe
-from warplens.transform._kernel_source import KernelSource, LaunchFacts
+from warplens.transform.syntax.canonical_form import canonical
+from warplens.transform.syntax.guarded_index import NotSafe
+from warplens.transform.syntax.kernel_source import KernelSource, LaunchFacts
 
 WARP = 32
 ALL = "0xffffffff"  # lanes that take part

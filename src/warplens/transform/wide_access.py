@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 
 from tree_sitter import Node
 
-from warplens.transform._canonical_form import unwrapped
 from warplens.transform._change import Change, Edit, LaunchChange, Proposals, Refusal, edited, transform
-from warplens.transform._guarded_index import GuardedIndex, NotSafe, guarded_index, with_for_loop
-from warplens.transform._kernel_source import KernelParameter, KernelSource, LaunchFacts
+from warplens.transform.syntax.canonical_form import unwrapped
+from warplens.transform.syntax.guarded_index import GuardedIndex, NotSafe, guarded_index, with_for_loop
+from warplens.transform.syntax.kernel_source import KernelParameter, KernelSource, LaunchFacts
 
 WIDEST = 16  # bytes of an access
 VECTORS = {
@@ -68,7 +68,7 @@ def _proposed(kernel: KernelSource, launch: LaunchFacts) -> Proposals:
     sizes = {name: kernel.element_bytes(_parameter(kernel, name).type) for name in accesses}
     for name in accesses:
         kind = _parameter(kernel, name).type
-        if sizes[name] is None and kind not in kernel.type_parameters:
+        if sizes[name] is None and kind not in kernel.type_parameters and not kind.isupper():  # a #define of a header
             yield Refusal("", line, f"no wide accesses: the size of {kind}, the elements of {name}, is not known")
             return
     if not accesses or not kernel.begins_line(index.guard):

@@ -18,6 +18,7 @@ from warplens.advice.launch_sites import LaunchRewrite, rewrite_of, why_not_rewr
 from warplens.api import Module
 from warplens.commands.suggestion.program_sources import ProgramSources, Texts, short
 from warplens.commands.suggestion.version_evaluator import Candidate, SuggestRequest, VersionEvaluator, tolerant
+from warplens.compiler.parameter_type import ParameterType, types_of
 from warplens.core.launch import Launch
 from warplens.core.run_options import RunOptions
 from warplens.emulator import available_threads
@@ -28,7 +29,7 @@ from warplens.run import Run
 from warplens.sass import disassemble_ahead
 from warplens.transform import Change, KernelSource, LaunchFacts
 from warplens.transform._change import SAME_LAUNCH
-from warplens.transform._kernel_source import KernelParameter
+from warplens.transform.syntax.kernel_source import KernelParameter
 
 DTYPES = {"float": "<f4", "double": "<f8", "half": "<f2", "__half": "<f2"}
 NUMBERS = {
@@ -113,9 +114,22 @@ class LaunchMemory:
             if data is None and entry["touched"]:  # the program's own launch writes all of it
                 data = np.zeros(entry["size"], np.uint8)
             declared = self._named.get(place)
-            dtype = np.dtype(DTYPES.get(declared.type, "u1") if declared else "u1")
+            dtype = self._dtype(declared) if declared else np.dtype("u1")
             found.append(data if data is None or data.size % dtype.itemsize else data.view(dtype))
         return found
+
+    def _dtype(self, declared: KernelParameter) -> np.dtype[Any]:
+        """Of elements that are floats, by the source or by the kernel's symbol, where the source has a typedef or a
+        #define; else bytes."""
+        kind = self._types.get(declared.name, ParameterType()).element
+        if declared.type not in DTYPES and kind is not None and kind.dtype.kind == "f":
+            return kind.dtype
+        return np.dtype(DTYPES.get(declared.type, "u1"))
+
+    @cached_property
+    def _types(self) -> dict[str, ParameterType]:
+        names = (declared.name for declared in self.parameters)
+        return dict(zip(names, types_of(self.saved.kernel.kernel, {}), strict=False))
 
     def executed(self, code: SavedLaunch, host: RunOptions) -> tuple[Run, list[Any]]:
         """A version of this launch.  UsageError where it writes to what the program's own launch does not touch."""

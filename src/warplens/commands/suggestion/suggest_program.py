@@ -202,12 +202,11 @@ def _suggested(made: SuggestedProgram, kernel: str, archive: LaunchArchive, prog
     before = made.texts
     while found.steps and (note := _taken(made, evaluator, found, tell)):
         found, fresh = proven(evaluator, without_last(found, f"in the whole program: {note}"))
-    said = [f"on {evaluator.others} {fresh}"] if fresh else []
     diffs = [
         difference(before[name], text, short(name)) for name, text in made.texts.items() if text != before[name]
     ]  # fmt: skip
     advice: tuple[Advice, ...] = tuple(advise(evaluator.start))
-    view = kernel_view(kernel, evaluator.start, advice, found, "; ".join(said), "", "\n".join(diffs))
+    view = kernel_view(kernel, evaluator.start, advice, found, fresh, "", "\n".join(diffs))
     return KernelResult(kernel, evaluator.start, view)
 
 

@@ -11,7 +11,8 @@ from typing import Any
 
 from warplens.advice import NOISE, Evaluation, OutputComparison, Step, Suggestion, Version, compare_outputs
 from warplens.advice.search import Outcome
-from warplens.core.launch import Dim3
+from warplens.core.launch import Dim3, Launch
+from warplens.core.program import Program
 from warplens.core.run_options import RunOptions
 from warplens.errors import CompileError, KernelFault, Unpredictable, UnsupportedInstruction, UsageError
 from warplens.run import Run, launch_model
@@ -113,6 +114,8 @@ class VersionEvaluator(ABC):
                 flags = ", ".join(f"--scratch {name}" for name in compared.differs)
                 note += f"; if nobody reads it afterwards, add {flags}; if only its sum is used, --total instead"
             return Evaluation("outputs differ", UNKNOWN, note=note)
+        if limit_us and self.is_slow_to_simulate and (quick := _trial_time(run)) and quick > limit_us * (1 - NOISE):
+            return Evaluation("no gain", UNKNOWN, quick)
         return self.evaluated(run.timed(), compared.exact)
 
     def evaluated(self, timed: Run, exact: bool) -> Evaluation:
@@ -127,16 +130,24 @@ class VersionEvaluator(ABC):
         Not where blocks may wait for each other: those of a sample would wait for ever.
         """
         run = self.start
-        if run.launch.cooperative or waiting_loads(run.kernel.program) or polls_other_blocks(run.kernel.program):
-            return False
-        return int(run.trace.executed.sum()) > LONG and run.launch.blocks > 4 * SAMPLE
+        long = self.is_slow_to_simulate and run.launch.blocks > 4 * SAMPLE
+        return long and has_independent_blocks(run.launch, run.kernel.program)
+
+    @property
+    def is_slow_to_simulate(self) -> bool:
+        return int(self.start.trace.executed.sum()) > LONG
 
     def compared(self, expected: Sequence[Any], found: Sequence[Any], may_round: bool) -> OutputComparison:
         return compare_outputs(self.names, expected, found, may_round, self.request.scratch, self.request.totals)
 
 
+def has_independent_blocks(launch: Launch, program: Program) -> bool:
+    """Whether some blocks can run without the others: none waits for another."""
+    return not (launch.cooperative or waiting_loads(program) or polls_other_blocks(program))
+
+
 def proven(evaluator: VersionEvaluator, found: Suggestion) -> tuple[Suggestion, str]:
-    """Without the changes whose outputs differ on other inputs; and how equal those of the others are."""
+    """Without the changes whose outputs differ on other inputs; and how equal those of the others are, and on what."""
     while found.steps:
         try:
             compared = evaluator.on_other_inputs(found.steps)
@@ -146,7 +157,8 @@ def proven(evaluator: VersionEvaluator, found: Suggestion) -> tuple[Suggestion, 
             if compared is None:
                 return found, ""
             if compared.equal:
-                return found, "equal bit for bit" if compared.exact else "equal within rounding"
+                equal = "equal bit for bit" if compared.exact else "equal within rounding"
+                return found, f"on {evaluator.others} {equal}"
             note = f"on {evaluator.others} " + "; ".join(compared.differs.values())
         found = without_last(found, note)
     return found, ""

@@ -88,7 +88,8 @@ class SampledAccesses(NamedTuple):
         kinds = np.array([sector_access(kind_of(i)) for i in grid.program.instructions], np.int64)
         widths = lane_widths(grid.program)
         in_step = grid.order.generations == 1
-        sample, near = (sectors_of(some, kinds, widths, ENOUGH, in_step) for some in (grid.sample, grid.neighbourhoods))
+        most = int(ENOUGH * grid.chosen.effort)
+        sample, near = (sectors_of(some, kinds, widths, most, in_step) for some in (grid.sample, grid.neighbourhoods))
         ranks = np.argsort(np.argsort(np.array(grid.sample.blocks, np.int64)))
         return cls(
             grid, sample, near, ranks[sample.blocks],

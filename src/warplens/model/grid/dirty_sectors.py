@@ -60,14 +60,30 @@ def dirty_sectors(
     sums = np.minimum(np.add.reduceat(covered, first), WHOLE)
     blocks = np.add.reduceat((np.diff(pairs, prepend=~pairs[:1]) != 0).astype(np.int64), first)
     known, wanted = sectors[first], np.add.reduceat(asked[changed][order].astype(np.int64), first) > 0
-    read = np.isin(known, np.unique(reached.sectors[mine & (reached.kinds == SectorAccess.LOAD)]))
+    read = _among(known, reached.sectors[mine & (reached.kinds == SectorAccess.LOAD)])
     parts = wanted & (sums < WHOLE - ROUNDING) & ~read
-    lone = 1.0 - float(np.isin(known[wanted] ^ np.uint32(1), known).mean())
+    lone = 1.0 - float(_paired(known)[wanted].mean())
     some = bool(parts.any())
     return DirtySectors(
         lone, float(parts.sum() / wanted.sum()), float(sums[parts].mean()) if some else WHOLE, lines,
         float(blocks[parts].mean()) if some else 1.0, float((reached.kinds[changed] == SectorAccess.ATOMIC).mean()),
     )  # fmt: skip
+
+
+def _among(known: NDArray[np.uint32], others: NDArray[np.uint32]) -> NDArray[np.bool_]:
+    """Which of the ascending `known` are among the others.  np.isin hashes or sorts both: five times as slow."""
+    found = np.zeros(known.size, bool)
+    places = np.minimum(np.searchsorted(known, others), known.size - 1)
+    found[places[known[places] == others]] = True
+    return found
+
+
+def _paired(known: NDArray[np.uint32]) -> NDArray[np.bool_]:
+    """Which of the ascending `known` have the other sector of their 64 bytes beside them."""
+    paired = np.zeros(known.size, bool)
+    paired[1:] = known[1:] == known[:-1] ^ np.uint32(1)
+    paired[:-1] |= paired[1:]
+    return paired
 
 
 def _sector_block_keys(reached: ReachedSectors, which: NDArray[np.bool_]) -> NDArray[np.uint64]:

@@ -14,6 +14,7 @@ from warplens.model.instruction.sm_resources import SmResources
 
 ENOUGH = assumed(4_000_000, "warp instructions", "effort: to simulate, a second or less")
 SEVERAL = assumed(600_000, "warp instructions", "effort: likewise, of more than one SM: a sixth of a second")
+LEAST_WAVES = assumed(3, "waves of blocks", "effort: the first and the last one take longer")
 FOOTPRINT_BLOCKS = assumed(2048, "blocks", "effort: of the footprint's sample")
 FOOTPRINT_INSTRUCTIONS = assumed(4_000_000, "warp instructions", "effort: likewise")
 # That the blocks of a sample reach; of more than a million some are taken.
@@ -39,6 +40,7 @@ class SimulatedBlocks:
     sample      randomly drawn blocks, for the footprint only
     centres     blocks sampled with their neighbours in the grid, none where `sample` are all
     active      SMs that have a block;  resources: of an SM for blocks
+    effort      share of the usual number of blocks and sectors
     """
 
     blocks: tuple[int, ...]
@@ -48,6 +50,7 @@ class SimulatedBlocks:
     of_blocks: int
     active: int
     resources: SmResources
+    effort: float = 1.0
 
     @property
     def resident(self) -> int:
@@ -68,8 +71,9 @@ def choose_blocks(trace: Trace, machine: Machine, occupancy: Occupancy, effort: 
     resident = min(occupancy.blocks, whole)
     each = max(int(trace.executed.sum()) / total, 1.0)
     count = whole
-    if whole * each > ENOUGH:
-        count = min(max(int(ENOUGH / each) // resident, 1) * resident, whole)
+    if whole * each > ENOUGH * effort:
+        usual = max(int(ENOUGH / each) // resident, 1)  # waves
+        count = min(max(int(usual * effort), min(usual, LEAST_WAVES)) * resident, whole)
     longest = _longest_block(trace) if count == whole else None
     blocks = _blocks_of_sm(total, active, count, longest, whole >= 2 * resident)
     pairs = min(PAIRS_BLOCKS, int(PAIRS_INSTRUCTIONS / each))
@@ -83,10 +87,10 @@ def choose_blocks(trace: Trace, machine: Machine, occupancy: Occupancy, effort: 
     around = len(offsets(trace.launch.grid)) + 1
     most = min(CENTRES_INSTRUCTIONS * effort / each, few)
     centres = min(CENTRES, int(most / around)) if total > len(more) else 0
-    other_sms = _blocks_of_other_sms(total, active, int(SEVERAL / (whole * each))) if whole <= resident else ()
+    other_sms = _blocks_of_other_sms(total, active, int(SEVERAL * effort / (whole * each))) if whole <= resident else ()
     places = min(max(occupancy.places, resident), AT_ONCE * resident, whole)
     room = SmResources(resident, places, occupancy.seats, machine.limits.sub_partitions)
-    return SimulatedBlocks(blocks, other_sms, more, random_blocks(total, centres), whole, active, room)
+    return SimulatedBlocks(blocks, other_sms, more, random_blocks(total, centres), whole, active, room, effort)
 
 
 Grid = tuple[int, int, int]

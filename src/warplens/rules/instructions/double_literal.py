@@ -1,6 +1,6 @@
 """Double literal: floats are converted to doubles, computed with and converted back.
 
-0.5 is a double, 0.5f is not; call sqrtf and expf where the argument is a float.
+0.5 is a double, 0.5f is not; call sqrtf and expf where the argument is a float.  Nsight Compute: no rule.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Inactive lanes: warps execute instructions with fewer than 32 threads doing something.
 
 Causes: branches that diverge (let whole warps go one way), a block size that is no multiple of 32, or instructions
-under a predicate.  Nsight Compute: ThreadDivergence, below 24 of 32 threads; LaunchConfiguration for the block size.
+under a predicate.  Nsight Compute: ThreadDivergence, below 24 of 32 threads, which estimates the share that is
+missing, times the throughput of the SM; LaunchConfiguration for the block size.
 """
 
 from __future__ import annotations

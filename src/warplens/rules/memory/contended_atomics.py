@@ -1,6 +1,7 @@
 """Contended atomics: several lanes of a warp update one word, which is done for one lane after the other.
 
-Add up within the warp (shuffles) or the block (shared memory) first, and let one lane update global memory.
+Add up within the warp (shuffles) or the block (shared memory) first, and let one lane update global memory.  Nsight
+Compute: no rule.
 """
 
 from __future__ import annotations

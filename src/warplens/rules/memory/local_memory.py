@@ -1,8 +1,9 @@
 """Local memory traffic: spilled registers, or arrays of a thread that are indexed by a variable.
 
-A register has no address: an array whose index is not known at compile time is kept in local memory, which is off
-chip behind L1.  Unroll the loop that indexes it, or keep it in shared memory; against spills, fewer live variables or a
-higher limit in __launch_bounds__.
+A register has no address: an array whose index is not known at compile time is kept in local memory, which is off chip
+behind L1.  Unroll the loop that indexes it, or keep it in shared memory; against spills, fewer live variables or a
+higher limit in __launch_bounds__.  Nsight Compute: MemoryCacheAccessPattern for local loads and stores that do not use
+whole sectors; none for how many there are.
 """
 
 from __future__ import annotations

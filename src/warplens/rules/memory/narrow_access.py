@@ -1,6 +1,7 @@
 """Narrow access: lanes load or store one or two bytes, so that most instructions compute addresses.
 
-Vectors of 4 to 16 bytes (uchar4, half2, float4): the same sectors with a fraction of the instructions.
+Vectors of 4 to 16 bytes (uchar4, half2, float4): the same sectors with a fraction of the instructions.  Nsight
+Compute: no rule.
 """
 
 from __future__ import annotations

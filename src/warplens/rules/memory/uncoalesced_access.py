@@ -1,7 +1,8 @@
 """Uncoalesced access: warps move more 32-byte sectors of global memory than the bytes of their lanes fill.
 
 Neighbouring lanes should access neighbouring addresses: 32 lanes of 4 bytes are 4 sectors, at a stride of 32 bytes
-they are 32.  Nsight Compute: UncoalescedGlobalAccess.
+they are 32.  Nsight Compute: UncoalescedGlobalAccess, from the first excessive sector on; it estimates their share of
+all sectors, times the share of the time in which L2 is active.
 """
 
 from __future__ import annotations

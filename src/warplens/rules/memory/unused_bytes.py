@@ -2,7 +2,8 @@
 
 An array for each field (structure of arrays) instead of an array of structs, or the fields that are used together in a
 struct of their own.  A launch that loads as many bytes as its inputs have is silent: another thread or a later load
-may use the rest of a sector.  Nsight Compute: UncoalescedGlobalAccess, which counts both.
+may use the rest of a sector.  Nsight Compute: UncoalescedGlobalAccess, which counts both; MemoryCacheAccessPattern,
+where less than 32 bytes of a sector are used, estimates the share that is not, times the throughput of the cache.
 """
 
 from __future__ import annotations

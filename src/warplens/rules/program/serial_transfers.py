@@ -4,7 +4,8 @@ at once and kernels need neither.
 Copy in chunks on several streams, from page-locked memory (`cudaMemcpyAsync`): while one chunk is worked on, the next
 comes in and the last goes out. It needs a kernel that can work on a part; and chunks of 1 MB and more, as smaller ones
 take longer to ask for than to copy. The weight is the share of the time in which GPU or link are busy that would be
-saved if the longest of the three (in, work, out) hid the others but for one chunk in 16.
+saved if the longest of the three (in, work, out) hid the others but for one chunk in 16.  Nsight Compute: no rule,
+since it looks at kernels one by one.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ import tree_sitter_cuda
 from tree_sitter import Language, Node, Parser
 
 from warplens.errors import UsageError
-from warplens.transform._macro import Macro, macros
+from warplens.transform.syntax.macro import Macro, macros
 
 CUDA = Language(tree_sitter_cuda.language())
 ELEMENT_BYTES = {
@@ -207,7 +207,24 @@ class KernelSource:
 
     def element_bytes(self, element: str) -> int | None:
         """Size of an element type; None where it is not known."""
-        return ELEMENT_BYTES.get(self.type_parameters.get(element, element))
+        return ELEMENT_BYTES.get(self.plain_type(element))
+
+    def plain_type(self, element: str) -> str:
+        """The type that a parameter of the template, or a typedef, using or #define of the file stands for."""
+        plain = self.type_parameters.get(element, element)
+        return self.aliases.get(plain, plain)
+
+    @cached_property
+    def aliases(self) -> dict[str, str]:
+        """Plain types by the other names that the file gives them."""
+        found = {name: macro.text.strip() for name, macro in self.macros.items() if macro.text.strip() in ELEMENT_BYTES}
+        for node in walk(self.root):
+            if node.type in ("type_definition", "alias_declaration"):
+                named = node.child_by_field_name("declarator" if node.type == "type_definition" else "name")
+                kind = node.child_by_field_name("type")
+                if named is not None and kind is not None and named.type == "type_identifier":
+                    found[self[named]] = self[kind]
+        return found
 
     def fresh(self, *names: str) -> str:
         """The first of the names that the file does not have, else the first one with a number behind it."""
@@ -216,7 +233,8 @@ class KernelSource:
 
     @cached_property
     def above(self) -> int:
-        """Where a helper for this kernel may stand: before its definition and the comment on top of it."""
+        """Where a helper for this kernel may stand: before its definition and the comment on top of it, but behind the
+        launch block of the file."""
         node = self.function
         while (up := node.parent) is not None and up.type != "translation_unit" and not up.type.startswith("preproc"):
             if up.type == "declaration_list" and up.parent is not None and up.parent.type == "namespace_definition":
@@ -224,6 +242,8 @@ class KernelSource:
             node = up
         while (before := node.prev_sibling) is not None and before.type == "comment":
             if before.end_point[0] + 1 < node.start_point[0] or not self.begins_line(before):
+                break
+            if self[before].replace(" ", "").rstrip() == "/////":  # its last line
                 break
             node = before
         return node.start_byte

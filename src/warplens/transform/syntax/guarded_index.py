@@ -13,7 +13,8 @@ from typing import Literal
 
 from tree_sitter import Node
 
-from warplens.transform._canonical_form import (
+from warplens.transform._change import Edit, edited
+from warplens.transform.syntax.canonical_form import (
     canonical,
     comparison,
     conjuncts,
@@ -21,8 +22,7 @@ from warplens.transform._canonical_form import (
     is_grid_size,
     unwrapped,
 )
-from warplens.transform._change import Edit, edited
-from warplens.transform._kernel_source import KernelSource, LaunchFacts
+from warplens.transform.syntax.kernel_source import KernelSource, LaunchFacts
 
 BUILT_IN = ("threadIdx", "blockIdx", "blockDim", "gridDim")
 LARGEST = 2**31 - 1

@@ -12,9 +12,16 @@ from typing import Literal
 
 from tree_sitter import Node
 
-from warplens.transform._canonical_form import canonical, comparison, conjuncts, is_block_size, is_grid_index, unwrapped
-from warplens.transform._guarded_index import NotSafe, statements_of
-from warplens.transform._kernel_source import KernelSource, LaunchFacts, walk
+from warplens.transform.syntax.canonical_form import (
+    canonical,
+    comparison,
+    conjuncts,
+    is_block_size,
+    is_grid_index,
+    unwrapped,
+)
+from warplens.transform.syntax.guarded_index import NotSafe, statements_of
+from warplens.transform.syntax.kernel_source import KernelSource, LaunchFacts, walk
 
 BARRIER = "__syncthreads"
 COMMUTATIVE = ("+", "*", "&", "|", "^")

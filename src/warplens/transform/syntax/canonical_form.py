@@ -10,7 +10,7 @@ import re
 
 from tree_sitter import Node
 
-from warplens.transform._kernel_source import ELEMENT_BYTES, INTEGERS, KernelSource, LaunchFacts, walk
+from warplens.transform.syntax.kernel_source import ELEMENT_BYTES, INTEGERS, KernelSource, LaunchFacts, walk
 
 SWAPPED = {">": "<", ">=": "<="}
 COMMUTATIVE = ("&", "|", "^", "&&", "||", "==", "!=")
