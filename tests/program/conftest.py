@@ -17,7 +17,7 @@ extern "C" __global__ void scale(const float* from, float* to, int n) {
     if (i < n) to[i] += factor * from[i];
 }
 extern "C" __global__ void endless(volatile int* x) { while (!*x) {} }
-extern "C" __global__ void stray(int* x) { x[100000 + threadIdx.x] = 1; }
+extern "C" __global__ void stray(int* x) { x[1000000 + threadIdx.x] = 1; }
 extern "C" __global__ void racy(int* x) {
     __shared__ int s[64];
     s[threadIdx.x] = x[threadIdx.x];

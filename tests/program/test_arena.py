@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -70,3 +71,24 @@ def test_less_than_512_bytes_behind_an_allocation_can_be_reached_unless_bounds_a
             made.add(arena.BASE, size, arena.ALLOCATED)
             assert made.blocks[arena.BASE].size == whole
         made.close()
+
+
+def test_pages_are_open_around_allocations() -> None:
+    made = Arena()
+    for place, size in ((0, 4096), (8192, 100), (7 * arena.PAGE + 512, 512)):
+        made.add(arena.BASE + place, size, arena.ALLOCATED)
+    known = made.allocations
+    made.open_pages(True)
+    opened = made.allocations
+    assert [one for one in opened if one.name != arena.OUTSIDE] == known
+    for one, after in pairwise(opened):
+        assert one.address + one.size <= after.address
+    found = {(one.address - arena.BASE, one.size) for one in opened if one.name == arena.OUTSIDE}
+    ends = [one.address + one.size - arena.BASE for one in known]
+    assert found == {
+        (-arena.PAGE, arena.PAGE), (ends[0], 8192 - ends[0]), (ends[1], arena.PAGE - ends[1]),
+        (7 * arena.PAGE, 512), (ends[2], 8 * arena.PAGE - ends[2]),
+    }  # fmt: skip
+    made.open_pages(False)
+    assert made.allocations == known
+    made.close()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -12,9 +12,10 @@ from warplens.counters.occupancy import occupancy
 from warplens.emulator import DEFAULT_BUDGET, LaunchRequest, available_threads
 from warplens.emulator import run as execute
 from warplens.emulator.state.abi import CALL_STACK
+from warplens.emulator.state.structs import FaultKind
 from warplens.errors import CubinError, DynamicParallelism, KernelFault, UnsupportedInstruction, UsageError
 from warplens.machine import Machine
-from warplens.program.arena import Arena, ArenaMemory
+from warplens.program.arena import OUTSIDE, Arena, ArenaMemory
 from warplens.program.launch_archive import LaunchArchive
 from warplens.program.launch_log import LaunchLog
 from warplens.program.launch_memo import LaunchMemo, Touched
@@ -253,15 +254,29 @@ class Device:
             return Status.SUCCESS, self._launches[repeated.number].answer(repeated.number, time, self.l2.state)
         self.log.view.running = f"executing {function.name}"
         memory, banks = self.arena.memory(), function.owner.banks(kernel.kernel)
+        counts = selected or self.log.check.on or self.predictor.wants_counters(configuration)
+        checks = self.log.check.kernel_checks
         try:
             request = LaunchRequest(
                 kernel.kernel, kernel.program, launch, message.parameters, memory, banks, self.gpu.multiprocessors,
                 self.budget, self.stack_bytes,
             )  # fmt: skip
-            counts = selected or self.log.check.on or self.predictor.wants_counters(configuration)
-            counted = execute(
-                request, threads=available_threads(), checks=self.log.check.kernel_checks, counted=counts
-            )  # fmt: skip
+            stray: KernelFault | None = None
+            while True:
+                try:
+                    counted = execute(request, threads=available_threads(), checks=checks, counted=counts)
+                    break
+                except KernelFault as fault:
+                    if not self._other_pages(fault, stray):
+                        raise
+                    stray = stray or fault
+                memory.undo()
+                memory.release()
+                memory = self.arena.memory()
+                request = replace(request, memory=memory)
+            if stray is not None:
+                first, *_ = str(stray).splitlines()
+                self.log.note(f"{function.name}: {first}; a GPU lets that pass, as its page has an allocation")
         except DynamicParallelism:
             self.log.view.running = ""
             self.log.missed(f"launches by kernels (dynamic parallelism: {function.name})")
@@ -291,7 +306,8 @@ class Device:
             )
         memory.release()
         number = self.log.launched(self.process, function.name, run, time, timed.cold)
-        pure = not kernel.kernel.externs and self.memo.may_remember(touched)
+        outside = any(one.name == OUTSIDE for one in memory.in_use)
+        pure = not (kernel.kernel.externs or outside) and self.memo.may_remember(touched)
         self.memo.learn(key, before if pure else None, touched, number)
         needed = self._to_be_saved(function.name) or (not counts and selector.may_select(function.name, launch))
         repeatable = pure and touched.idempotent and not needed
@@ -299,6 +315,14 @@ class Device:
         if pure:
             self._launches[number] = done
         return Status.SUCCESS, done.answer(number, time, self.l2.state) + counted.printed.encode()
+
+    def _other_pages(self, fault: KernelFault, before: KernelFault | None) -> bool:
+        """Whether a launch is worth another try: without --check the rest of the pages of allocations can be accessed,
+        as on a GPU; if that is not enough, the fault is reported without them."""
+        if self.log.check.on or fault.kind != FaultKind.STRAY.name or (before and not self.arena.opens_pages):
+            return False
+        self.arena.open_pages(not self.arena.opens_pages)
+        return True
 
     def repeat(self, number: int) -> Answer:
         """A launch that is once more what it was: nothing is executed."""

@@ -136,9 +136,9 @@ static int overlapped(void) {
     return wrong;
 }
 
-static int strayed(void) {
+static int strayed(size_t bytes) {
     int *x;
-    cudaMalloc((void **)&x, 4096);
+    cudaMalloc((void **)&x, bytes);
     void *values[] = {&x};
     printf("launch %d", cudaLaunchKernel((void *)stray_stub, (dim3){1, 1, 1}, (dim3){32, 1, 1}, values, 0, 0));
     printf(" synchronize %s", cudaGetErrorName(cudaDeviceSynchronize()));
@@ -218,5 +218,5 @@ int main(int count, char **words) {
         return waited();
     if (count > 1 && !strcmp(words[1], "streams"))
         return overlapped();
-    return count > 1 ? strayed() : scaled();
+    return count > 1 ? strayed(!strcmp(words[1], "near") ? 2 << 20 : 4096) : scaled();
 }
