@@ -38,7 +38,8 @@ ABOUT = ("gpu", "date", "driver", "tools")
 NEAR = 0.1
 
 
-OTHERS = ("gpu", "measure", "cubin_loops", "bulk_copies")  # parts, and a program of its own, which needs PyTorch
+# Parts, and programs of their own, which need PyTorch.
+OTHERS = ("gpu", "measure", "cubin_loops", "bulk_copies", "warpgroup_overlap")
 
 
 def programs() -> dict[str, ModuleType]:
