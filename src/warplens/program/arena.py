@@ -225,7 +225,7 @@ class ArenaMemory(DeviceMemory):
                 return f"use after free: in {old.name} ({old.size:,} bytes), which was freed"
         if address < LOWEST:
             return "a null pointer, or an offset from one"
-        if not BASE <= address < BASE + BYTES:
+        if not BASE - PAGE <= address < BASE + BYTES:
             return "not an address of the GPU's memory: a host pointer that was given to the kernel?"
         return ""
 
