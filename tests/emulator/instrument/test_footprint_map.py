@@ -48,6 +48,14 @@ extern "C" __global__ void only_last(int *a, int n) {  // the first blocks do no
   I; a[i] += 1;
   if (blockIdx.x == gridDim.x - 1) a[i] += a[threadIdx.x * 32];
 }
+extern "C" __global__ void late_atomics(float *a, int n) {  // their order shows, and the maps do not have it
+  I; a[i] += 1;
+  if (blockIdx.x > gridDim.x / 2) atomicAdd(a + threadIdx.x, 1.0f / i);
+}
+extern "C" __global__ void allocates(long long *a, int n) {
+  I; void *some = threadIdx.x ? 0 : malloc(16);
+  a[i] += (long long)some;
+}
 extern "C" __global__ void polls(volatile int *a, int n) { I; while (a[0] == 1) { } a[i] = 2; }
 """
 
@@ -154,6 +162,33 @@ def test_what_is_compared_at_a_time_does_not_matter(monkeypatch: pytest.MonkeyPa
     compare("columns", np.arange(N, dtype=np.int32))
     compare("later", np.arange(N, dtype=np.int32))
     assert conflicts == [False, True]
+
+
+def test_atomics_that_show_late_run_in_order(conflicts: list[bool]) -> None:
+    compare("late_atomics", np.arange(N, dtype=np.float32))
+    assert conflicts == []  # nothing is compared: atomics are in no map
+
+
+def test_kernels_that_call_malloc_are_not_tried(conflicts: list[bool]) -> None:
+    compare("allocates", np.arange(N))
+    assert conflicts == []
+
+
+def test_what_runs_again_in_order_marks_no_maps(monkeypatch: pytest.MonkeyPatch) -> None:
+    codes: list[tuple[int, NativeCode]] = []
+    drive = WorkerDriver.drive
+
+    def noted(
+        self: WorkerDriver, code: NativeCode, workers: list[Worker], chunks: list[Chunk], finish: bool
+    ) -> Outcome:
+        codes.append((len(workers), code))
+        return drive(self, code, workers, chunks, finish)
+
+    monkeypatch.setattr(WorkerDriver, "drive", noted)
+    written(SOURCE, "later").launch(BLOCKS, BLOCK, np.arange(N, dtype=np.int32), N, threads=3)
+    (_, usual), *_, (several, marking), (alone, again) = codes
+    assert (several, alone) == (3, 1)
+    assert again is usual is not marking
 
 
 def test_blocks_that_wait_for_each_other_are_not_tried() -> None:

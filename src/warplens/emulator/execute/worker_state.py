@@ -194,6 +194,7 @@ class WorkerState:
         memset(addressof(self.bounds), 0, sizeof(self.bounds))
         memset(addressof(self.env.fault), 0, sizeof(Fault))
         self.env.done = self.env.threaded_ops = self.env.threaded_op_count = self.env.far = self.env.log = 0
+        self.env.footprint = 0
         self.context.clear()
 
     def interleaved_warps(self) -> InterleavedWarps:
