@@ -11,15 +11,10 @@ from dataclasses import dataclass
 from tree_sitter import Node
 
 from warplens.transform._change import Change, Edit, Proposals, Refusal, transform
+from warplens.transform.syntax.canonical_form import unwrapped
 from warplens.transform.syntax.guarded_index import NotSafe
 from warplens.transform.syntax.kernel_source import KernelParameter, KernelSource, LaunchFacts
-
-VECTORS = {
-    "float": ("float4", 4), "int": ("int4", 4), "unsigned": ("uint4", 4), "unsigned int": ("uint4", 4),
-    "double": ("double2", 2),
-}  # fmt: skip
-CONDITIONAL = ("if_statement", "conditional_expression", "for_statement", "while_statement", "do_statement",
-               "switch_statement")  # fmt: skip
+from warplens.transform.syntax.vector_types import VECTORS, lanes_of
 
 
 @dataclass(frozen=True)
@@ -37,7 +32,7 @@ def vector_loads(kernel: KernelSource, launch: LaunchFacts) -> Proposals:
         if not parameter.pointer or parameter.type not in VECTORS or "volatile" in kernel[parameter.node]:
             continue
         elements = _elements(kernel, parameter)
-        lanes = VECTORS[parameter.type][1]
+        lanes = lanes_of(VECTORS[parameter.type])
         if {element.lane for element in elements} != set(range(lanes)):
             continue
         try:
@@ -49,12 +44,12 @@ def vector_loads(kernel: KernelSource, launch: LaunchFacts) -> Proposals:
 def _elements(kernel: KernelSource, parameter: KernelParameter) -> list[Element]:
     """() where the array is used in another way than by such elements."""
     found = []
-    lanes = VECTORS[parameter.type][1]
+    lanes = lanes_of(VECTORS[parameter.type])
     for use in kernel.uses(parameter.name):
         up = use.parent
         if up is None or up.type != "subscript_expression" or up.children[0] != use:
             return []
-        parts = _parts(kernel, _bare(up.children[1].named_children[0]), lanes)
+        parts = _parts(kernel, unwrapped(up.children[1].named_children[0]), lanes)
         if parts is None:
             return []
         found.append(Element(up, *parts))
@@ -70,21 +65,18 @@ def _parts(kernel: KernelSource, index: Node, lanes: int) -> tuple[Node, int] | 
         if number is None or not 0 <= number < lanes:
             return None
         lane = number
-        index = _bare(next(side for side in sides if kernel.constant(side) is None))
+        index = unwrapped(next(side for side in sides if kernel.constant(side) is None))
     if index.type != "binary_expression" or kernel[index.children[1]] != "*":
         return None
     sides = (index.children[0], index.children[2])
     if lanes not in [kernel.constant(side) for side in sides]:
         return None
-    return _bare(next(side for side in sides if kernel.constant(side) != lanes)), lane
-
-
-def _bare(node: Node) -> Node:
-    return node.named_children[0] if node.type == "parenthesized_expression" else node
+    return unwrapped(next(side for side in sides if kernel.constant(side) != lanes)), lane
 
 
 def _change(kernel: KernelSource, launch: LaunchFacts, parameter: KernelParameter, elements: list[Element]) -> Change:
-    wide, lanes = VECTORS[parameter.type]
+    wide = VECTORS[parameter.type]
+    lanes = lanes_of(wide)
     first = elements[0]
     line, base = kernel.line(first.node), kernel[first.base]
     if len({kernel[element.base] for element in elements}) > 1:
@@ -118,8 +110,7 @@ def _statement(kernel: KernelSource, element: Node) -> Node:
     node = element
     while node.parent is not None and node.parent.type != "compound_statement":
         up = node.parent
-        branch = up.type == "binary_expression" and kernel[up.children[1]] in ("&&", "||")
-        if up.type in CONDITIONAL or branch:
+        if kernel.is_condition(up):
             raise NotSafe(kernel.line(element), f"{kernel[element]} is read under a condition")
         node = up
     return node

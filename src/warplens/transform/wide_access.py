@@ -15,14 +15,9 @@ from warplens.transform._change import Change, Edit, LaunchChange, Proposals, Re
 from warplens.transform.syntax.canonical_form import unwrapped
 from warplens.transform.syntax.guarded_index import GuardedIndex, NotSafe, guarded_index, with_for_loop
 from warplens.transform.syntax.kernel_source import KernelParameter, KernelSource, LaunchFacts
+from warplens.transform.syntax.vector_types import VECTORS, lanes_of
 
 WIDEST = 16  # bytes of an access
-VECTORS = {
-    "float": "float4", "int": "int4", "unsigned": "uint4", "unsigned int": "uint4", "int32_t": "int4",
-    "uint32_t": "uint4", "double": "double2",
-}  # fmt: skip
-CONDITIONAL = ("if_statement", "conditional_expression", "for_statement", "while_statement", "do_statement",
-               "switch_statement")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -104,8 +99,7 @@ def _check_place(kernel: KernelSource, index: GuardedIndex, element: Node) -> No
     node, name = element, kernel[element]
     while node.parent is not None and node not in index.body:
         up = node.parent
-        branch = kernel[up.children[1]] in ("&&", "||") if up.type == "binary_expression" else False
-        if up.type in CONDITIONAL or branch:
+        if kernel.is_condition(up):
             chosen = up.type in ("if_statement", "conditional_expression")
             always = chosen and node == up.child_by_field_name("condition")
             if up != index.guard and not always:
@@ -120,7 +114,8 @@ def _check_place(kernel: KernelSource, index: GuardedIndex, element: Node) -> No
 
 def _change(kernel: KernelSource, index: GuardedIndex, accesses: dict[str, list[Node]], lanes: int) -> Change:
     simple = len(index.body) == 1 and _is_assignment(index.body[0])
-    vectors = simple and all(VECTORS.get(_parameter(kernel, name).type, "")[-1:] == str(lanes) for name in accesses)
+    wide = [VECTORS.get(_parameter(kernel, name).type) for name in accesses]
+    vectors = simple and all(vector is not None and lanes_of(vector) == lanes for vector in wide)
     pack = kernel.fresh("Pack")
     arrays = [_array(kernel, name, elements, lanes, "" if vectors else pack) for name, elements in accesses.items()]
     edits = [] if vectors else [Edit(kernel.above, kernel.above, _pack(kernel, pack, lanes))]

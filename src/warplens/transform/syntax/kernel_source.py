@@ -24,6 +24,10 @@ ELEMENT_BYTES = {
 FLOATS = ("half", "__half", "__nv_bfloat16", "float", "double")
 INTEGERS = ELEMENT_BYTES.keys() - set(FLOATS)
 
+CONDITIONAL = frozenset({
+    "if_statement", "conditional_expression", "for_statement", "while_statement", "do_statement", "switch_statement",
+})  # fmt: skip
+
 
 @dataclass(frozen=True)
 class LaunchFacts:
@@ -345,6 +349,11 @@ class KernelSource:
             return int(self[node].rstrip("uUlL"), 0)
         except ValueError:
             return None
+
+    def is_condition(self, node: Node) -> bool:
+        """Whether parts of it are evaluated under a condition, or in a loop."""
+        shortens = node.type == "binary_expression" and self[node.children[1]] in ("&&", "||")
+        return shortens or node.type in CONDITIONAL
 
     def moved(self, nodes: Sequence[Node], indent: str, swap: Callable[[Node], str | None] = lambda node: None) -> str:
         """The text of statements in a row, with comments between them, where `indent` stands in front of the first."""
