@@ -306,7 +306,7 @@ class Device:
             )
         memory.release()
         number = self.log.launched(self.process, function.name, run, time, timed.cold)
-        outside = any(one.name == OUTSIDE for one in memory.in_use)
+        outside = self.arena.opens_pages and any(one.name == OUTSIDE for one in memory.in_use)
         pure = not (kernel.kernel.externs or outside) and self.memo.may_remember(touched)
         self.memo.learn(key, before if pure else None, touched, number)
         needed = self._to_be_saved(function.name) or (not counts and selector.may_select(function.name, launch))

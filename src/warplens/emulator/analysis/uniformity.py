@@ -102,7 +102,10 @@ def _fixpoint(
     walk: UniformityWalk, by_start: Mapping[int, Block], successors: Mapping[int, Sequence[int]],
     whole_only: bool = False,
 ) -> Facts:  # fmt: skip
-    """States, splits, whether all lanes leave at once, and successors of the program points, from the first on."""
+    """States, splits, whether all lanes leave at once, and successors of the program points, from the first on.
+
+    whole_only   only of the copy for whole warps; nothing is known of the other one
+    """
     start = ProgramPoint(0, whole=True)
     states: dict[ProgramPoint, State] = {start: {}}
     leaves_whole: dict[ProgramPoint, bool] = {}

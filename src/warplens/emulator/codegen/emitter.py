@@ -297,14 +297,13 @@ class LlvmEmitter(FloatEmitter, AffineEmitter):
         b, to = self.b, self.shaped(llvm.IntType(kind.bits), x)
         if kind.bits != 64 or not is_vector(x):
             return b.fptosi(x, to) if kind.signed else b.fptoui(x, to)
-        # AVX2 converts to 64 bits lane by lane.  Each word of the integral number, a double, is the low word of its sum
-        # with a number whose last place is 1; with half of that more, the high one may be negative.
+        # AVX2 converts to 64 bits lane by lane.  A double of an integral number below 2^51 plus 1.5 * 2^52 has this
+        # number, also a negative one, in its low bits: one sum for each of the two words.
         whole = self.call("trunc", self.exact(x) if element(x.type) is FLOAT else x)
         high = self.call("floor", b.fmul(whole, self.number(whole, 2.0**-32)))
         low = b.fsub(whole, b.fmul(high, self.number(whole, 2.0**32)))
-        words = (b.bitcast(b.fadd(part, self.number(whole, 1.5 * 2.0**52)), to) for part in (low, high))
-        bits, above = words
-        return b.or_(b.and_(bits, self.number(bits, 0xFFFFFFFF)), b.shl(above, self.number(above, 32)))
+        low, high = (b.bitcast(b.fadd(part, self.number(whole, 1.5 * 2.0**52)), to) for part in (low, high))
+        return b.or_(b.and_(low, self.number(low, 0xFFFFFFFF)), b.shl(high, self.number(high, 32)))
 
     def do_chop(self, kind: type[Lanes], args: Any, x: llvm.Value) -> llvm.Value:
         (raw,) = self.raws(x)
