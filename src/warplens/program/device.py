@@ -276,7 +276,7 @@ class Device:
                 request = replace(request, memory=memory)
             if stray is not None:
                 first, *_ = str(stray).splitlines()
-                self.log.note(f"{function.name}: {first}; a GPU lets that pass, as its page has an allocation")
+                self.log.note(f"{function.name}: {first}; no error on a GPU: its page of 2 MB has an allocation")
         except DynamicParallelism:
             self.log.view.running = ""
             self.log.missed(f"launches by kernels (dynamic parallelism: {function.name})")

@@ -4,5 +4,5 @@ from __future__ import annotations
 
 
 def unlikely(condition: bool) -> bool:
-    """The condition, of which LLVM hears that it rarely holds (llvm.expect)."""
+    """The condition, marked as one that rarely holds (llvm.expect)."""
     return condition
