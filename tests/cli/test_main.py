@@ -15,7 +15,7 @@ import jsonschema
 import pytest
 
 from helpers.source_files import source_file
-from warplens.cli.main import main
+from warplens.cli.main import cli, main
 from warplens.report.json.document import schema
 
 ROOT = Path(__file__).parents[2]
@@ -289,6 +289,13 @@ def test_a_gpu_of_the_environment_that_is_not_known(
 ) -> None:
     monkeypatch.setenv("WARPLENS_GPU", "voodoo")
     assert "no GPU 'voodoo' is known" in refusal(capsys, "explain", COPY)
+
+
+@pytest.mark.parametrize("verb", [None, *sorted(cli.commands)])
+def test_help_fits_80_columns(verb: str | None, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        cli.main([*([verb] if verb else []), "--help"], prog_name="warplens", terminal_width=80)
+    assert max(map(len, capsys.readouterr().out.splitlines())) <= 80
 
 
 def test_help_imports_nothing_heavy() -> None:

@@ -48,7 +48,7 @@ def build(output: str | None, gpu: str | None, arch: str | None, words: tuple[st
     \b
       warplens build main.cu -o app
       make CC="warplens build"
-      warplens build main.cu kernels.cu util.cpp -rdc=true -Iinclude -DN=1024 -o app --gpu a100
+      warplens build main.cu util.cpp -rdc=true -Iinclude -o app --gpu a100
     """
     from warplens.compiler.architecture import check_architecture
     from warplens.machine import choose

@@ -40,7 +40,7 @@ def check(
     \b
       warplens check --save
       warplens check
-      warplens check copy.cu --require 'gld_efficiency >= 95' --require 'spills == 0'
+      warplens check copy.cu --require 'gld_efficiency >= 95'
       warplens check --format github --report sarif=warplens.sarif
     """
     from warplens.commands.check import CheckRequest

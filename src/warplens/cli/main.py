@@ -88,10 +88,10 @@ def explain(
       warplens explain copy.cu
       warplens explain copy.cu --what-if ideal_access
       warplens explain copy.cu --gpu a100,h200,rtx4090
-      warplens explain copy.cu --kernel copy --grid 'n / 128' --block 128 --set n=65536 \\
-               --arg 'in=random:f32[n]' --arg 'zeros:f32[n]' --arg n
+      warplens explain copy.cu --kernel copy --grid 'n / 128' --block 128 \\
+               --set n=65536 --arg 'in=random:f32[n]' --arg 'zeros:f32[n]' --arg n
       warplens explain copy.cu --check races,init
-      warplens explain copy.cu --metrics gpu__time_duration.sum,regex:sectors --csv
+      warplens explain copy.cu --csv --metrics regex:sectors
       warplens explain softmax.py
       warplens explain --run app.cu
       warplens explain --from scale.npz
