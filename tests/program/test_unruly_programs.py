@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -168,13 +169,28 @@ def test_why_nothing_was_counted_is_explained(
     assert run(capfd, tmp_path, PROGRAMS.parent / "programs" / "hello.sh").document["notes"] == []
 
 
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (
+            CubinError("the code refers to f, which is in another file"),
+            "the code refers to f, which is in another file",
+        ),
+        (PermissionError(errno.EACCES, "Permission denied", "/opt/nvdisasm"), "/opt/nvdisasm: Permission denied"),
+    ],
+)
 def test_a_launch_that_cannot_be_executed_is_refused(
-    capfd: pytest.CaptureFixture[str], tmp_path: Path, registered: Path, monkeypatch: pytest.MonkeyPatch
+    capfd: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    registered: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    error: Exception,
+    reason: str,
 ) -> None:
     def refuse(*_: object) -> None:
-        raise CubinError("the code refers to f, which is in another file")
+        raise error
 
     monkeypatch.setattr(Device, "launch", refuse)
     ran = run(capfd, tmp_path, registered, "racy")
     assert "launch 801" in ran.out
-    assert ran.document["notes"] == ["refused with error 801: the code refers to f, which is in another file"]
+    assert ran.document["notes"] == [f"refused with error 801: {reason}"]

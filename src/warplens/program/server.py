@@ -203,7 +203,7 @@ class Server:
                     self.log.missed(payload.decode(errors="replace"))
                 case _:
                     answer(connection, *self._asked(device, operation, payload))
-        except OSError:  # it has ended meanwhile
+        except ConnectionError:  # it has ended meanwhile
             return False
         except (struct.error, KeyError, UnknownOperation):  # the program wrote into the socket
             self.log.note("the program wrote into its connection to `warplens run`, which is closed now")
@@ -215,8 +215,11 @@ class Server:
         try:
             return self._done(device, operation, payload)
         except WarplensError as error:
-            self.log.note(f"refused with error {int(Status.NOT_SUPPORTED)}: {error}")
-            return Status.NOT_SUPPORTED, b""
+            reason = str(error)
+        except OSError as error:  # of a tool or a file of ours: a full disk, a disassembler that may not be executed
+            reason = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+        self.log.note(f"refused with error {int(Status.NOT_SUPPORTED)}: {reason}")
+        return Status.NOT_SUPPORTED, b""
 
     def _done(self, device: Device, operation: int, payload: bytes) -> tuple[int, bytes]:
         match operation:
