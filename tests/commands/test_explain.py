@@ -162,6 +162,7 @@ def test_several_gpus_as_json_and_html(capsys: pytest.CaptureFixture[str], tmp_p
     text = (tmp_path / "page.html").read_text()
     assert '<th scope="row">a100*</th><td>sm_80</td><td>160 µs</td>' in text
     assert ">nccopy on a100</a>" in text
+    assert [text.count(f"id=\"k{number}-accesses\"") for number in (1, 2)] == [1, 1]
 
 
 def test_a_gpu_that_refuses_the_launch_has_a_row_that_says_so(capsys: pytest.CaptureFixture[str]) -> None:

@@ -162,7 +162,7 @@ def on_many(found: Sequence[Sequence[Explained]], wish: ExplainRequest, output: 
         raise UsageError("--check is for one GPU: what it finds does not depend on the GPU")
     if output.metrics is not None and output.as_json:
         raise UsageError("--metrics with --json is for one GPU: name one with --gpu, or use --csv")
-    by_kernel = [(same[0].title, list(answers(same, wish))) for same in found]
+    by_kernel = [(same[0].title, list(answers(same, wish, for_page=bool(output.html)))) for same in found]
     if output.as_json:
         from warplens.report.json.document import text
 

@@ -103,10 +103,14 @@ def run(target: Explained, wish: ExplainRequest) -> Run:
     return done.timed(wish.what_if) if timed(target) else done
 
 
-def answers(same: Sequence[Explained], wish: ExplainRequest) -> Iterator[GpuAnswer]:
-    """One kernel on one GPU after the other; a GPU that refuses the launch says why."""
+def answers(same: Sequence[Explained], wish: ExplainRequest, for_page: bool = False) -> Iterator[GpuAnswer]:
+    """One kernel on one GPU after the other; a GPU that refuses the launch says why.
+
+    for_page   with what pages show beside the numbers: access patterns, the timeline of one SM
+    """
     for target in same:
         try:
-            yield GpuAnswer(target.machine, run(target, wish).subject)
+            done = run(target, wish)
+            yield GpuAnswer(target.machine, done.page_subject if for_page else done.subject)
         except UsageError as refusal:
             yield GpuAnswer(target.machine, None, str(refusal))

@@ -59,6 +59,16 @@ def test_accessible_and_no_wider_than_the_window(opened: Any, size: dict[str, in
     assert violations(page) == []
 
 
+@pytest.mark.parametrize("size", [WIDE, NARROW])
+def test_provenance_stays_within_its_figure(opened: Any, size: dict[str, int]) -> None:
+    page = opened(launch_page.page([predicted("nccopy", calibrated="")]), size)
+    assert "uncalibrated" in page.inner_text(".figures")
+    assert page.evaluate(
+        "[...document.querySelectorAll('.figures .badge')].every(badge =>"
+        " badge.getBoundingClientRect().right <= badge.closest('.figures > div').getBoundingClientRect().right)"
+    )
+
+
 def test_theme_is_that_of_the_system_until_one_is_chosen(opened: Any, text: str) -> None:
     page = opened(text, WIDE, "dark")
     colour = "getComputedStyle(document.body).backgroundColor"

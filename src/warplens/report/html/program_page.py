@@ -15,6 +15,7 @@ from warplens.report.program_view import PURPOSE, LaunchGroup, ProgramView
 from warplens.report.terminal import program_report as words
 from warplens.report.wording import percent
 
+PICTURES = "with accesses and warps: `--save-launch KERNEL:1 FILE`, then `warplens explain --from FILE --html`"
 REPORTS = 20  # launches whose whole reports are on the page, those of the longest kernels
 
 
@@ -35,7 +36,8 @@ def summary(view: ProgramView) -> Summary:
         figures.append(Figure("Kernels", spoken(view.kernel_us), "modelled", note))
         busy = view.timeline.busy() / 1000
         figures.append(Figure("GPU busy", spoken(busy), "modelled", "kernels, copies and fills"))
-        figures.append(Figure("Launches", f"{view.launches:,}", "exact", f"{len(view.groups):,} kernels and shapes"))
+        shapes = f"of {len(view.groups):,} kernels and shapes" if len(view.groups) != 1 else "of one kernel and shape"
+        figures.append(Figure("Launches", f"{view.launches:,}", "exact", shapes))
     headline = f"{view.command}: {launches} on the {view.machine.title}{total}"
     return Summary("Program", "run", headline, sentences, figures, list(_parts(view)))
 
@@ -50,7 +52,7 @@ def _parts(view: ProgramView) -> Iterator[SummaryPart]:
     if view.groups:
         heads = ("Kernel", "Grid", "Block", "Launches", "Time", "Share", "Each", "Interval", "Limit")
         rows = [_row(group, view.kernel_us) for group in words.ordered(view)]
-        yield SummaryPart("kernels", "Kernels", "modelled", table=PageTable(heads, rows, texts=1))
+        yield SummaryPart("kernels", "Kernels", "modelled", PICTURES, PageTable(heads, rows, texts=1))
     if len(view.timeline):
         svg = streams_over_time(view.timeline)
         yield SummaryPart("timeline", "Timeline of the GPU", "modelled", svg=svg)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
 from warplens.report.pictures._svg import Svg
 from warplens.report.prediction_view import spoken
 from warplens.report.timeline import Timeline
@@ -22,11 +24,14 @@ def streams_over_time(timeline: Timeline, title: str = "Streams over time") -> s
         svg.path("axis", (LEFT, base), (WIDTH - 16, base))
         filled = [0.0] * PARTS
         for kind, spent in enumerate(timeline.buckets(row, PARTS)):
-            for part, amount in enumerate(spent.tolist()):
-                high = HEIGHT * min(amount / nanoseconds, 1.0)
+            highs = [round(HEIGHT * min(amount / nanoseconds, 1.0), 2) for amount in spent.tolist()]
+            first = 0
+            for (low, high), parts in groupby(zip(filled, highs, strict=True)):
+                wide = len(list(parts))
                 if high >= 0.05:
-                    svg.rect(LEFT + part * step, base - filled[part] - high, step, high, SHAPES[kind], 0)
-                    filled[part] += high
+                    svg.rect(LEFT + first * step, base - low - high, wide * step, high, SHAPES[kind], 0)
+                first += wide
+            filled = [low + high for low, high in zip(filled, highs, strict=True)]
     bottom = TOP + len(tracks) * (HEIGHT + GAP) + 12
     svg.write(LEFT, bottom, "0", "tiny")
     svg.write(WIDTH - 16, bottom, spoken((timeline.end - timeline.begin) / 1000), "tiny", "end")
