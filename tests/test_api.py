@@ -40,7 +40,8 @@ def test_help_shows_the_public_names_with_their_signatures() -> None:
     assert "module = wl.compile(" in text
     for name in PUBLIC:
         assert name in text, name
-    assert "compile(path: 'str | Path | None' = None, *, source" in text
+    plain = " ".join(text.replace("'", "").split()).replace("( ", "(")  # Python 3.14 breaks the lines of a signature
+    assert "compile(path: str | Path | None = None, *, source" in plain
 
 
 @pytest.mark.parametrize("name", PUBLIC)
@@ -142,6 +143,6 @@ def test_a_notebook_shows_the_users_frames_alone() -> None:
         kernel.launch(32, 128, np.zeros(8, np.float32))
     lines = refused.value._render_traceback_()
     assert lines[-1] == f"UsageError: {refused.value}"
-    assert sum(line.lstrip().startswith("File ") for line in lines) == 1
-    assert __file__ in lines[-3]
-    assert "kernel.launch(32, 128" in lines[-2]
+    (place,) = (line for line in lines if line.lstrip().startswith("File "))
+    assert __file__ in place
+    assert any("kernel.launch(32, 128" in line for line in lines)

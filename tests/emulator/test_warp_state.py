@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import inspect
 import re
 from pathlib import Path
 
@@ -42,10 +43,10 @@ def test_a_part_is_accessed_in_the_file_of_its_owner_only(part: str) -> None:
 @pytest.mark.parametrize("part", OWNERS)
 def test_each_field_is_documented_with_its_life(part: str) -> None:
     record, _ = OWNERS[part]
-    text = record.__doc__ or ""
+    text = inspect.getdoc(record) or ""
     for name, *_ in record._fields_:
         if f"{part}.{name}" not in {"stack.pc", "stack.mask"}:
-            assert re.search(rf"^    {name} ", text, re.MULTILINE), name
+            assert re.search(rf"^{name} ", text, re.MULTILINE), name
 
 
 def _offset(part: str, name: str) -> int:

@@ -25,7 +25,7 @@ def test_a_program_is_linked_with_the_driver_under_its_own_name(
     tmp_path: Path, name: str, function: str, file: str
 ) -> None:
     source, program = tmp_path / "main.c", tmp_path / "main"
-    source.write_text(f"int {function}(); int main() {{ return {function}(0); }}\n")
+    source.write_text(f"int {function}(int); int main() {{ return {function}(0); }}\n")
     with link_options([f"-l{name}"], tmp_path) as options:
         subprocess.run([*compiler(), "-o", program, source, *options, f"-l{name}"], check=True)
     assert needed(program)[0] == file
