@@ -214,7 +214,7 @@ class Server:
         """What cannot be done is refused, and the program goes on."""
         try:
             return self._done(device, operation, payload)
-        except WarplensError as error:
+        except (WarplensError, OSError) as error:  # OSError: no space for a file, no right to start a program
             self.log.note(f"refused with error {int(Status.NOT_SUPPORTED)}: {error}")
             return Status.NOT_SUPPORTED, b""
 
