@@ -136,7 +136,7 @@ def test_an_nvdisasm_that_cannot_be_started(tmp_path, monkeypatch):
     (tmp_path / "nvdisasm").write_text("#!/bin/sh\n")
     monkeypatch.setattr(nvdisasm, "answer", one_process)
     monkeypatch.setattr(nvdisasm, "_tool", lambda: (tmp_path / "nvdisasm", "13"))
-    with pytest.raises(CubinError, match="cannot start nvdisasm: Permission denied: .*/nvdisasm"):
+    with pytest.raises(CubinError, match=r"cannot start nvdisasm: Permission denied: .*/nvdisasm"):
         nvdisasm.code_lines("sm_90", bytes(16))
 
 
