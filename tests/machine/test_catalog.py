@@ -64,6 +64,12 @@ def test_the_link_to_the_host() -> None:
     rows = (FOLDER.parents[2] / "measurements/h200/host_link.csv").read_text().splitlines()
     (median,) = (float(row.split(",")[4]) for row in rows if row.startswith("host to device pinned,1073741824,"))
     assert link.copy_us + 2**30 / link.to_device_megabytes_per_second == pytest.approx(median, rel=0.005)
+    staged = [float(row.split(",")[4]) for row in rows if row.startswith("host to device pageable,")]
+    assert [ns / 1000 for ns in link.pageable_to_device_nanoseconds] == staged
+    rows = (FOLDER.parents[2] / "measurements/h100/host_link.csv").read_text().splitlines()
+    for size, ns in zip((4096, *link.pageable_bytes[1:]), link.pageable_to_host_nanoseconds, strict=True):
+        (median,) = (row.split(",")[4] for row in rows if row.startswith(f"device to host pageable,{size},"))
+        assert ns / 1000 == float(median)
     with pytest.raises(Unpredictable, match="T4 to its host is not described"):
         link_of(machine("t4"))
 

@@ -85,6 +85,16 @@ def test_branches_of_a_graph_run_side_by_side(capfd: pytest.CaptureFixture[str],
     assert chain == pytest.approx(2 * each - sooner + launched, abs=0.05)
 
 
+def test_fills_follow_kernels_as_kernels_do(capfd: pytest.CaptureFixture[str], tmp_path: Path, graphs: Path) -> None:
+    """Each further node of a chain: as on an H100, measurements/h100/graph_nodes.csv (f, fk: 100 nodes less 20)."""
+    ran = run(capfd, tmp_path, graphs, "fills")
+    small, small_and_kernel, large, large_and_kernel = map(float, ran.out.split())
+    assert small == pytest.approx((95.01 - 20.16) / 80, abs=0.3)
+    assert small_and_kernel == pytest.approx((149.76 - 31.20) / 40, abs=0.5)
+    assert large == pytest.approx((101.60 - 22.85) / 80, abs=0.3)
+    assert large_and_kernel == pytest.approx((101.34 - 22.59) / 40, abs=0.4)
+
+
 def test_conditional_nodes(capfd: pytest.CaptureFixture[str], tmp_path: Path, graphs: Path) -> None:
     ran = run(capfd, tmp_path, graphs, "conditions")
     each = "type 13 left 0 sum 10 else 8 case 12"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import signal
@@ -14,6 +15,7 @@ import pytest
 
 from helpers.whole_program import PROGRAMS, built, run
 from warplens.cli.main import main
+from warplens.program.device import Device
 from warplens.report.program_view import PURPOSE
 
 LAUNCH_US = 3.4  # of the host, between an event that it records and the start of the kernel that it launches then
@@ -55,6 +57,18 @@ def test_a_c_program_of_the_runtime_api(capfd: pytest.CaptureFixture[str], tmp_p
     ]
     assert ran.document["missing"] == ["cudaImportExternalMemory"]
     assert "answered with error 801: cudaImportExternalMemory" in ran.err
+
+
+def test_a_launch_for_which_the_host_has_no_space_is_refused(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path, registered: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(Device, "launch", full)
+    ran = run(capfd, tmp_path, registered)
+    assert "refused with error 801: [Errno 28] No space left on device" in " ".join(ran.err.split())
+    assert "closed its connection" not in ran.err
 
 
 def test_launches_that_repeat_others_are_not_executed(

@@ -131,6 +131,15 @@ def test_refused_by_the_tool(monkeypatch):
         disassemble(replace(cubin, data=b"not a cubin", kernels={"ccopy": replace(zeros, relocated=True)}), "ccopy")
 
 
+def test_an_nvdisasm_that_cannot_be_started(tmp_path, monkeypatch):
+    """An archive of packages may lose the right to execute."""
+    (tmp_path / "nvdisasm").write_text("#!/bin/sh\n")
+    monkeypatch.setattr(nvdisasm, "answer", one_process)
+    monkeypatch.setattr(nvdisasm, "_tool", lambda: (tmp_path / "nvdisasm", "13"))
+    with pytest.raises(CubinError, match=r"cannot start nvdisasm: Permission denied: .*/nvdisasm"):
+        nvdisasm.code_lines("sm_90", bytes(16))
+
+
 @pytest.fixture
 def starts(monkeypatch, tmp_path):
     """The commands by which nvdisasm is started, with an empty cache."""

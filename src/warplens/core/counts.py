@@ -67,6 +67,7 @@ class Trace:
     printed           by the kernel's printf, block after block in order of their numbers
     counts_depend_on  text: what order- or time-dependent value guards or branches depend on; "" if none
     addresses_depend_on  the same of addresses
+    driver_calls      functions of the driver that were called: their instructions are not counted
     longest           the longest warp, where one executed LONG_WARP instructions or more
     """
 
@@ -94,6 +95,7 @@ class Trace:
     reached: Mapping[str, ReachedSectors] = field(default_factory=dict)
     counts_depend_on: str = ""
     addresses_depend_on: str = ""
+    driver_calls: tuple[str, ...] = ()
     longest: LongestWarp | None = None
 
     def __repr__(self) -> str:
@@ -108,4 +110,5 @@ class Trace:
         """Provenance of sums of these counts; of_addresses: including those derived from addresses."""
         if self.sampled:
             return "sampled"
-        return "modelled" if self.counts_depend_on or (of_addresses and self.addresses_depend_on) else "exact"
+        incomplete = self.counts_depend_on or self.driver_calls
+        return "modelled" if incomplete or (of_addresses and self.addresses_depend_on) else "exact"

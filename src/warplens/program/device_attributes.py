@@ -69,16 +69,16 @@ def greeting(gpu: Machine, gpus: int, real_time: bool) -> bytes:
     assert link is not None
     gigabyte = 10**9
     rates = (
-        link.pageable_megabytes_per_second / 1000,
         link.to_device_megabytes_per_second / 1000,
         link.to_host_megabytes_per_second / 1000,
         gigabyte / (within(gpu, gigabyte) * 1000),
         gpu.dram_gigabytes_per_second * gpu.speeds.write_share,
-    )
+        *link.pageable_bytes, *link.pageable_to_device_nanoseconds, *link.pageable_to_host_nanoseconds,
+    )  # fmt: skip
     digest = hashlib.blake2b(gpu.key.encode(), digest_size=16).digest()
     return GREETING.pack(
         arena.BASE, arena.BYTES, arena.MODULES, memory_bytes(gpu),
-        link.copy_nanoseconds, link.next_copy_nanoseconds, 1000 * gpu.speeds.event_microseconds,
-        1000 * gpu.speeds.node_microseconds, *rates,
+        link.copy_nanoseconds, link.next_copy_nanoseconds, 1000 * gpu.speeds.launch_microseconds,
+        1000 * gpu.speeds.event_microseconds, 1000 * gpu.speeds.node_microseconds, *rates,
         int(real_time), gpus, *attributes(gpu), gpu.title.encode(), digest,
     )  # fmt: skip

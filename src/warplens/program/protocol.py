@@ -74,7 +74,7 @@ class Status(IntEnum):
     NOT_SUPPORTED = 801
 
 
-GREETING = Struct("<4Q9d2i160i256s16s")
+GREETING = Struct("<4Q27d2i160i256s16s")
 NOTICE = Struct("<IIQQq")
 LOADED = Struct("<IIQQQQ")
 FUNCTION = Struct("<12I")

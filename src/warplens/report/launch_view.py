@@ -202,10 +202,11 @@ class LaunchView:
 
     @property
     def driven(self) -> str:
-        """A remark if the kernel calls the driver's functions, else ""."""
-        if not self.kernel.externs:
+        """A remark if the kernel called the driver's functions, else ""."""
+        if not self.trace.driver_calls:
             return ""
-        return f"the instructions inside of {', '.join(self.kernel.externs)} are the driver's and not counted"
+        names = ", ".join(self.trace.driver_calls)
+        return f"counts are modelled: the instructions inside of {names} are the driver's and not counted"
 
     @cached_property
     def lanes(self) -> float:

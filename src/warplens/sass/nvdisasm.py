@@ -58,6 +58,8 @@ def _lines(document: bytes) -> dict[str, list[Line]]:
 def _started(data: bytes, options: Sequence[str], what: str) -> bytes:
     try:
         ended = ahead.answer(data, options) if ahead else answer(data, options)
+    except OSError as error:
+        raise CubinError(f"cannot start nvdisasm: {error.strerror}: {error.filename}") from None
     except subprocess.TimeoutExpired:
         raise CubinError(f"nvdisasm took over {LONGEST_SECONDS} s: {what} is damaged or too large") from None
     if ended.returncode:

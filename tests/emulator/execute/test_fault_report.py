@@ -228,3 +228,18 @@ def test_interrupt(blocks: int) -> None:
     assert errors.rstrip().endswith("KeyboardInterrupt")
     assert "Exception in thread" not in errors
     assert "Fatal" not in errors
+
+
+@pytest.mark.parametrize(("offset", "inside"), [(0, True), (16, False)])
+def test_shared_memory_ends_at_a_multiple_of_16_bytes(offset: int, inside: bool) -> None:
+    """nvcc reads a float3 at the end by one load of 16 bytes (dxtc2 of HeCBench)."""
+    source = """extern "C" __global__ void wide(float4* o, int offset) {
+        extern __shared__ char s[];
+        o[threadIdx.x] = *(float4*)(s + offset);
+    }"""
+    launch = written(source, "wide").launch
+    if inside:
+        launch(1, 1, np.zeros(4, np.float32), np.int32(offset), shared=12)
+    else:
+        with pytest.raises(KernelFault, match="outside the shared memory of the block"):
+            launch(1, 1, np.zeros(4, np.float32), np.int32(offset), shared=12)

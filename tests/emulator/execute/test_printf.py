@@ -91,6 +91,14 @@ def test_lines_come_by_block_and_lane(arch: str, threads: int) -> None:
     assert o.reshape(50, 4).tolist() == [[9, 0, 9, 9]] * 50
 
 
+@pytest.mark.parametrize(("first", "provenance"), [(-1, "exact"), (1, "modelled")])
+def test_counts_with_calls_of_the_driver_are_modelled(first: int, provenance: str) -> None:
+    run = written(SOURCE, "says").launch(2, 4, np.array([-1, first, -1, -1], np.int32), np.zeros(8, np.int32), 1.0)
+    assert run.trace.driver_calls == (("vprintf",) if run.printed else ())
+    for name in ("smsp__inst_executed.sum", "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum"):
+        assert run.metrics[name].provenance == provenance
+
+
 def test_what_is_beyond_the_buffer_is_counted() -> None:
     run = written(SOURCE, "floods").launch(400, 32)
     kept, rest = run.printed[:PRINTED_BYTES], run.printed[PRINTED_BYTES:]

@@ -317,6 +317,34 @@ static void conditions(void) {
     printf("unknown %s\n", cudaGetErrorName(cudaGraphAddNode(&node, graph, NULL, NULL, 0, &unknown)));
 }
 
+/* Microseconds of a chain of fills, and of a kernel behind each. */
+static float chain_of(int fills, unsigned bytes, int kernels) {
+    void *graph, *exec, *node, *last = NULL, *begin, *end;
+    int n = 1;
+    float factor = 1, ms;
+    void *values[] = {&x, &factor, &n};
+    kernel_parameters scale = {(void *)scale_stub, {1, 1, 1}, {32, 1, 1}, 0, values, NULL};
+    fill_parameters fill = {y, 0, 0, 1, bytes, 1};
+    OK(cudaEventCreate(&begin));
+    OK(cudaEventCreate(&end));
+    OK(cudaGraphCreate(&graph, 0));
+    for (int k = 0; k < fills; k++) {
+        OK(cudaGraphAddMemsetNode(&node, graph, &last, k > 0, &fill));
+        last = node;
+        if (kernels) {
+            OK(cudaGraphAddKernelNode(&node, graph, &last, 1, &scale));
+            last = node;
+        }
+    }
+    OK(cudaGraphInstantiate(&exec, graph, 0));
+    OK(cudaEventRecord(begin, 0));
+    OK(cudaGraphLaunch(exec, 0));
+    OK(cudaEventRecord(end, 0));
+    OK(cudaEventSynchronize(end));
+    OK(cudaEventElapsedTime(&ms, begin, end));
+    return 1000 * ms;
+}
+
 int main(int count, char **words) {
     OK(cudaMalloc((void **)&x, BYTES));
     OK(cudaMalloc((void **)&y, BYTES));
@@ -329,6 +357,12 @@ int main(int count, char **words) {
         refused(), owned();
     else if (!strcmp(what, "conditions"))
         conditions();
+    else if (!strcmp(what, "fills"))
+        for (int n = 0; n < 4; n++) {
+            unsigned bytes = n < 2 ? 4 : 65536;
+            chain_of(2, bytes, n % 2);
+            printf("%.3f\n", (chain_of(102, bytes, n % 2) - chain_of(2, bytes, n % 2)) / 100);
+        }
     else {
         timed(1); /* L2 has their data from here on */
         float branches = timed(1), chain = timed(0);

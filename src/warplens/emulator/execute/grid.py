@@ -94,7 +94,7 @@ def run(
     depends = partial(dependence, kernel, program, launch.blocks * launch.warps_per_block)
     return LaunchTrace(
         launch, result.counts, result.blocks, seconds, found, result.printed, depends, result.executed,
-        result.longest, counted,
+        result.longest, result.driver_calls, counted,
     )  # fmt: skip
 
 

@@ -32,6 +32,7 @@ class GridResult:
         self.findings: list[FindingTable] = [worker.findings for worker in workers]
         self.races = races
         self.printed = syscalls.output([worker.driver for worker in workers])
+        self.driver_calls = tuple(sorted(set().union(*(worker.driver.names for worker in workers))))
         self.longest = longest_warp(workers)
 
     def hazards(self, program: Program, launch: Launch, memory: DeviceMemory, checks: Checks) -> tuple[Any, ...]:

@@ -31,6 +31,7 @@ class LaunchTrace:
     dependence: Callable[[], tuple[str, str]]
     executed: Callable[[], NDArray[np.int64]]
     longest: LongestWarp | None
+    driver_calls: tuple[str, ...] = ()
     counted: bool = True
 
     @cached_property
@@ -39,5 +40,6 @@ class LaunchTrace:
         counts, addresses = self.dependence()
         return Trace(
             self.launch, blocks_run=self.blocks_run, seconds=self.seconds, hazards=self.hazards, printed=self.printed,
-            counts_depend_on=counts, addresses_depend_on=addresses, longest=self.longest, **self.read(),
+            counts_depend_on=counts, addresses_depend_on=addresses, longest=self.longest,
+            driver_calls=self.driver_calls, **self.read(),
         )  # fmt: skip

@@ -39,7 +39,8 @@ def prepare(request: LaunchRequest, checks: Checks) -> tuple[LaunchState, Heap]:
     own = np.frombuffer(request.parameters, np.uint8)
     parameters = memory.allocate("the kernel's parameters", own) if code.addresses_parameters else 0
     initial = kernel.constants.get(0, b"")
-    shared = kernel.shared_bytes + launch.shared
+    # nvcc reads a float3 behind all others by one load of 16 bytes
+    shared = _rounded(kernel.shared_bytes + launch.shared, 16)
     scratch = _rounded(shared, 128) if code.uses_scratch else 0
     first = abi.launch_block(
         kernel.arch, initial, launch, request.multiprocessors, barrier, kernel.cluster, parameters, scratch

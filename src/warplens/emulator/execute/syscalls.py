@@ -69,6 +69,7 @@ class SystemCalls:
     ) -> None:
         self.state, self.memory, self.buffers = state, memory, buffers
         self.printed: list[tuple[int, str]] = []  # (block number, text)
+        self.names: set[str] = set()  # of functions called
         self.size = 0
         self.lost = 0  # calls of printf beyond PRINTED_BYTES
         self.fault = ""
@@ -84,7 +85,9 @@ class SystemCalls:
         )  # fmt: skip
         try:
             calls = self._vprintf, self._assertfail, self._malloc, self._free, self._set_conditional
-            calls[place - CODE_BASE // 16](call)
+            number = place - CODE_BASE // 16
+            self.names.add(FUNCTIONS[number])
+            calls[number](call)
         except BaseException as error:  # an exception cannot pass through generated code
             self.error = error
         if self.error or self.fault:

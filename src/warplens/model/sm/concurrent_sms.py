@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from threading import Event
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,8 +49,9 @@ def simulate_sms(
     log   output: what the warps of the first SM do when
     """
     never = np.full(1, p.NEVER, np.float64)
+    stop = Event()
     if not chosen.other_sms:
-        return [_simulate_sm(kernel, select_blocks(streams, chosen.blocks), never, never, log)]
+        return [_simulate_sm(kernel, select_blocks(streams, chosen.blocks), never, never, stop, log)]
     every = (chosen.blocks, *chosen.other_sms)
     threads = min(available_threads(), len(every))
     requested = [np.full(LINES, p.NEVER, np.float64) for _ in range(threads)]
@@ -57,12 +59,12 @@ def simulate_sms(
     def simulated(blocks: tuple[int, ...], others: NDArray[np.float64], seen: StallLog | None = None) -> Simulation:
         mine = requested.pop()  # of this thread
         try:
-            return _simulate_sm(kernel, select_blocks(streams, blocks), others, mine, seen)
+            return _simulate_sm(kernel, select_blocks(streams, blocks), others, mine, stop, seen)
         finally:
             requested.append(mine)
 
     simulated(every[0], never)  # compiles what all need
-    with _threads(threads) as pool:
+    with _threads(threads, stop) as pool:
         deque(pool.map(lambda blocks: simulated(blocks, never), every[1:]), maxlen=0)
         now = requested[0].copy()
         for others in requested[1:]:
@@ -72,22 +74,25 @@ def simulate_sms(
 
 
 @contextmanager
-def _threads(number: int) -> Iterator[ThreadPoolExecutor]:
-    """Threads, which begin nothing more once one has failed or the caller is interrupted."""
+def _threads(number: int, stop: Event) -> Iterator[ThreadPoolExecutor]:
+    """Threads, which end soon once one has failed or the caller is interrupted."""
     pool = ThreadPoolExecutor(number)
     try:
         yield pool
+    except BaseException:
+        stop.set()
+        raise
     finally:
         pool.shutdown(cancel_futures=True)
 
 
 def _simulate_sm(
-    kernel: SimulatedKernel, own: WarpStreams, before: NDArray[np.float64], now: NDArray[np.float64],
+    kernel: SimulatedKernel, own: WarpStreams, before: NDArray[np.float64], now: NDArray[np.float64], stop: Event,
     log: StallLog | None = None,
 ) -> Simulation:  # fmt: skip
     if (own.starts == own.ends).any():
         raise Unpredictable("its blocks execute more than can be recorded: measure it on a GPU")
-    counts, history, results = simulate(kernel, own, before, now, log or stall_log())
+    counts, history, results = simulate(kernel, own, before, now, log or stall_log(), stop)
     if not history.ended.all():
         raise Unpredictable("its warps wait for each other as the model does not know it: measure it on a GPU")
     return Simulation(counts, results.stalls, history, results.busy)

@@ -10,7 +10,9 @@ l2_share, l2_atomics, l2_partial_sectors, dram.  The effects of other SMs on L2 
 
 from __future__ import annotations
 
+from concurrent.futures import CancelledError
 from functools import partial
+from threading import Event
 from typing import NamedTuple
 
 import numpy as np
@@ -41,6 +43,8 @@ from warplens.model.trace.stall_log import StallLog, record_stall
 from warplens.model.trace.trace_decoder import ENTER, instruction, length, space
 from warplens.model.trace.warp_streams import WarpStreams
 from warplens.simc import compiled
+
+ROUNDS = 1 << 20  # cycles in which a warp may issue, until Python handles signals: less than a second
 
 
 @compiled
@@ -104,12 +108,13 @@ class SimulatedKernel(NamedTuple):
 
 
 def simulate(
-    kernel: SimulatedKernel, streams: WarpStreams, asked_by_others: Array, asked_now: Array, log: StallLog
+    kernel: SimulatedKernel, streams: WarpStreams, asked_by_others: Array, asked_now: Array, log: StallLog, stop: Event
 ) -> tuple[Counters, History, Results]:
     """Runs the blocks of `streams` in order, as many at a time as fit.
 
     asked_by_others, asked_now   first requests of lines: times of other SMs, and output for this one's times
     log   output: what each warp does when, as far as it has room
+    stop   CancelledError soon after it is set
     """
     code, settings = kernel.code, kernel.settings
     number, slots = streams.starts.size // streams.warps, kernel.resources.places * streams.warps
@@ -119,7 +124,11 @@ def simulate(
     blocks = _blocks(kernel.resources, number, slots, settings)
     results = Results(np.zeros((len(StallReason), code.kind.size)), np.zeros(number), np.zeros(len(Pipe)))
     pipes = idle_pipes(kernel.resources.sub_partitions, settings.pipes)
-    _run(_warps(slots, log), blocks, work, memory, pipes, results)
+    warps, t, left = _warps(slots, log), 0.0, number
+    while left > 0:
+        if stop.is_set():
+            raise CancelledError
+        t, left = _run(warps, blocks, work, memory, pipes, results, t, left)
     history = History(blocks.began, results.ended, blocks.resided, memory.servers.dispatch.reports)
     return memory.counts, history, results
 
@@ -176,12 +185,16 @@ def _blocks(resources: SmResources, number: int, slots: int, settings: Settings)
 
 
 @compiled
-def _run(warps, blocks, work, memory, pipes, results):  # type: ignore[no-untyped-def]
+def _run(warps, blocks, work, memory, pipes, results, t, left):  # type: ignore[no-untyped-def]
+    """From cycle t, with `left` blocks to end, for ROUNDS at most: the cycle then, and how many are left (none also
+    where those that are left wait for each other)."""
     servers, counts, settings, (stalls, ended, busy) = memory.servers, memory.counts, memory.settings, results
-    left, t = ended.size, 0.0
-    for place in range(min(blocks.resident, ended.size)):
-        start_block(place, blocks.may_start[0], warps, blocks, work, stalls, settings.dispatch)
-    while left > 0:
+    if t == 0.0:
+        for place in range(min(blocks.resident, ended.size)):
+            start_block(place, blocks.may_start[0], warps, blocks, work, stalls, settings.dispatch)
+    rounds = 0
+    while left > 0 and rounds < ROUNDS:
+        rounds += 1
         soonest = dispatch_blocks(t, warps, blocks, work, servers, stalls, settings.dispatch)
         for sp in range(blocks.wake.size):
             if blocks.wake[sp] > t:
@@ -263,7 +276,8 @@ def _run(warps, blocks, work, memory, pipes, results):  # type: ignore[no-untype
                 )
         if soonest >= p.NEVER and left > 0:
             if not release_all(t, warps, blocks):
-                break
+                left = 0
             soonest = t + 1
         t = max(soonest, t + 1) if soonest < p.NEVER else t + 1
     counts.cycles = max(t, servers.dispatch.reports)
+    return t, left

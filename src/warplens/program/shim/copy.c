@@ -59,11 +59,20 @@ static size_t extent_of(size_t width, size_t height, size_t depth, size_t pitch,
     return (depth - 1) * slice + (height - 1) * pitch + width;
 }
 
-static int64_t duration_of(enum copy_kind kind, int pinned, size_t bytes) {
-    double rate = kind == DEVICE_TO_DEVICE ? gpu.within_rate
-                  : kind == HOST_TO_DEVICE ? (pinned ? gpu.to_device_rate : gpu.pageable_rate)
-                                           : (pinned ? gpu.to_host_rate : gpu.pageable_rate);
-    return (kind == DEVICE_TO_DEVICE ? gpu.next_copy_ns : gpu.copy_ns) + bytes / rate;
+/* Of memory that is not page-locked: between the sizes that were measured, and on beyond them. */
+static int64_t pageable_ns(const double *ns, double bytes) {
+    const double *sizes = gpu.pageable_bytes;
+    int n = 1;
+    while (n < SIZES - 1 && bytes > sizes[n])
+        n++;
+    double more = bytes > sizes[0] ? bytes - sizes[n - 1] : 0;
+    return ns[n - 1] + more * (ns[n] - ns[n - 1]) / (sizes[n] - sizes[n - 1]);
+}
+
+static int64_t link_ns(enum copy_kind kind, int pinned, size_t bytes) {
+    if (!pinned)
+        return pageable_ns(kind == HOST_TO_DEVICE ? gpu.pageable_to_device_ns : gpu.pageable_to_host_ns, bytes);
+    return gpu.copy_ns + bytes / (kind == HOST_TO_DEVICE ? gpu.to_device_rate : gpu.to_host_rate);
 }
 
 static void move(const struct rows *r) {
@@ -107,8 +116,11 @@ CUresult copy_rows(const struct rows *r, enum copy_kind kind, CUstream stream, i
     int pinned = is_pinned(kind == HOST_TO_DEVICE ? r->from : r->to);
     size_t bytes = r->width * r->height * r->depth;
     int peers = kind == DEVICE_TO_DEVICE && between_devices(r->to, r->from);
-    int64_t duration = kind == HOST_TO_HOST ? 0 : duration_of(peers ? DEVICE_TO_HOST : kind, pinned, bytes);
-    enum engine engine = kind == HOST_TO_DEVICE ? COPY_IN : peers || kind == DEVICE_TO_HOST ? COPY_OUT : ANY_ENGINE;
+    int within = kind == DEVICE_TO_DEVICE && !peers;
+    int64_t duration = kind == HOST_TO_HOST ? 0
+                       : within             ? memory_work_ns(stream, bytes / gpu.within_rate)
+                                            : link_ns(kind, pinned || peers, bytes);
+    enum engine engine = kind == HOST_TO_DEVICE ? COPY_IN : kind == HOST_TO_HOST ? ANY_ENGINE : COPY_OUT;
     int pageable = !pinned && (kind == HOST_TO_DEVICE || kind == DEVICE_TO_HOST);
     int from_gpu = kind == DEVICE_TO_HOST || kind == DEVICE_TO_DEVICE;
     if (kind == DEVICE_TO_DEVICE)
@@ -119,7 +131,7 @@ CUresult copy_rows(const struct rows *r, enum copy_kind kind, CUstream stream, i
         use_l2((uint64_t)r->from, bytes, 0);
     if (kind == HOST_TO_DEVICE || kind == DEVICE_TO_DEVICE)
         use_l2((uint64_t)r->to, bytes, 1);
-    int64_t end = queue_work(stream, engine, 0, duration);
+    int64_t end = within ? queue_memory_work(stream, duration, SIZE_MAX) : queue_work(stream, engine, 0, duration);
     if (reachable(r->to))
         note_written((uint64_t)r->to, written);
     if (kind == DEVICE_TO_HOST && pinned && !waits)
@@ -159,10 +171,10 @@ CUresult fill_rows(uint64_t to, size_t pitch, size_t width, size_t height, uint3
     int repeated = height == 1 && is_filled(to, width, value, element);
     for (size_t y = 0; y < height && !repeated; y++)
         fill((char *)to + y * pitch, width, value, element);
-    int64_t duration = gpu.next_copy_ns + width * height / gpu.fill_rate;
+    int64_t duration = memory_work_ns(stream, width * height / gpu.fill_rate);
     notify(COPIED, 5, to, width * height, duration); /* 5: a fill */
     use_l2(to, width * height, 1);
-    queue_work(stream, ANY_ENGINE, 0, duration);
+    queue_memory_work(stream, duration, width * height);
     if (!repeated)
         note_written(to, written);
     if (height == 1 && !repeated)

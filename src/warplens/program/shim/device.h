@@ -141,6 +141,10 @@ enum engine { COMPUTE, COPY_IN, COPY_OUT, ANY_ENGINE };
 int stream_known(CUstream stream);
 /* Queues work: it begins when the stream and the engine are free.  Gives its end. */
 int64_t queue_work(CUstream stream, enum engine engine, double share, int64_t duration);
+
+/* Fills, and copies within the GPU: how long, with what their bytes take; filled: bytes of a fill, SIZE_MAX: a copy. */
+int64_t memory_work_ns(CUstream stream, double bytes_ns);
+int64_t queue_memory_work(CUstream stream, int64_t duration, size_t filled);
 void stream_wait(CUstream stream, int64_t until);
 int64_t device_end(int device);
 

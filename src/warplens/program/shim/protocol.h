@@ -21,13 +21,15 @@ enum notice_kind {
 
 enum { PAGEABLE = 0x100 };
 
-enum { ATTRIBUTES = 160 };
+enum { ATTRIBUTES = 160, SIZES = 6 };
 
 struct greeting { /* answer to HELLO: the GPU */
     uint64_t arena, arena_bytes, allocatable_bytes, memory_bytes;
     double copy_ns, next_copy_ns;                                     /* of a copy of nothing; behind another */
+    double kernel_ns;                /* of a kernel that does nothing */
     double back_to_back_ns, node_ns; /* by which a launch right behind another is shorter, and a node behind another */
-    double pageable_rate, to_device_rate, to_host_rate, within_rate, fill_rate; /* bytes a nanosecond */
+    double to_device_rate, to_host_rate, within_rate, fill_rate; /* bytes a nanosecond */
+    double pageable_bytes[SIZES], pageable_to_device_ns[SIZES], pageable_to_host_ns[SIZES];
     int32_t real_time, devices;
     int32_t attributes[ATTRIBUTES];
     char name[256];

@@ -41,7 +41,7 @@ struct stream {
     unsigned long long id;
     struct event *early[MOST_EARLY];
     int early_count;
-    int is_node; /* of a graph: what was launched before is another node */
+    int is_node; /* of a graph: the last work is a kernel that is another node */
     struct stream *parent; /* of a branch of a graph: the stream that the graph was launched into */
     struct capture *capture;
     struct tips tips; /* what the next node captured here waits for */

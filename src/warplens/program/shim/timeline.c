@@ -158,8 +158,11 @@ static void move_early(struct stream *stream, int64_t start, enum engine engine)
     stream->early_count = 0;
 }
 
+/* Measured, H200: empty nodes of a graph follow each other every 0.72 us (measurements/h200/launch_intervals.csv). */
+enum { SHORTEST_NS = 720 };
+
 static int64_t shorter(int64_t duration, int64_t by) {
-    return duration > 2 * by ? duration - by : duration / 2;
+    return duration > by + SHORTEST_NS ? duration - by : duration < SHORTEST_NS ? duration : SHORTEST_NS;
 }
 
 int64_t queue_work(CUstream handle, enum engine engine, double share, int64_t duration) {
@@ -185,7 +188,26 @@ int64_t queue_work(CUstream handle, enum engine engine, double share, int64_t du
         move_early(default_stream(launched_into->device), start, engine);
     stream->end = start + duration;
     stream->kernel_end = engine == COMPUTE ? stream->end : 0;
+    stream->is_node = engine == COMPUTE && stream->parent;
     return stream->end;
+}
+
+/* Measured, H100, driver 580: nodes of a graph that fill or copy memory of the GPU follow each other and kernels as
+   kernels do, every 0.97 us and what their bytes take; a kernel behind a fill of less than 64 KiB, which is none, comes
+   some 0.75 us later. */
+enum { SMALLEST_FILL_BY_KERNEL = 65536 };
+
+int64_t memory_work_ns(CUstream handle, double bytes_ns) {
+    return (found_stream(handle)->parent ? gpu.kernel_ns : gpu.next_copy_ns) + bytes_ns;
+}
+
+int64_t queue_memory_work(CUstream handle, int64_t duration, size_t filled) {
+    struct stream *stream = found_stream(handle);
+    int small = filled < SMALLEST_FILL_BY_KERNEL;
+    stream->is_node |= small;
+    int64_t end = queue_work(handle, stream->parent ? COMPUTE : ANY_ENGINE, 0, duration);
+    stream->is_node &= !small;
+    return end;
 }
 
 void stream_wait(CUstream handle, int64_t until) {

@@ -71,6 +71,7 @@ struct node {
     int disabled, visited;
     size_t place; /* in the graph, by age */
     int64_t end;  /* of its last launch */
+    enum predecessor ended_as; /* what it was for the next nodes */
     struct node *next;
 };
 

@@ -44,13 +44,14 @@ CUresult launch_graph(const struct graph *graph, struct node **order, struct str
         for (size_t k = 0; k < node->before.count; k++)
             if (node->before.nodes[k]->end > start) {
                 start = node->before.nodes[k]->end;
-                predecessor = node->before.nodes[k]->work.type == KERNEL_WORK ? KERNEL_NODE : NO_KERNEL;
+                predecessor = node->before.nodes[k]->ended_as;
             }
         struct stream *branch = open_branch(into, node->work.device, start, predecessor);
         CUresult status = node->disabled ? SUCCESS : perform(&node->work, branch);
         if (status)
             return status;
         node->end = branch->end;
+        node->ended_as = branch->kernel_end != branch->end ? NO_KERNEL : branch->is_node ? KERNEL_NODE : KERNEL_BEFORE;
         if (node->end > *end)
             *end = node->end;
     }
