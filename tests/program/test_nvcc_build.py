@@ -246,6 +246,31 @@ def test_parts_of_the_wheels_that_are_missing_are_named(
         nvcc_toolchain.nvcc_command()
 
 
+@pytest.mark.parametrize(
+    ("version", "others", "option"),
+    [
+        ("15.2.0", ["g++-14"], []),
+        ("16", ["g++-16", "g++-14", "g++-13"], ["-ccbin", "g++-14"]),
+        ("16", ["g++-16"], []),
+        ("", ["g++-14"], []),
+    ],
+)
+def test_an_older_gcc_is_taken_where_nvcc_refuses_the_newest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, others: list[str], option: list[str]
+) -> None:
+    programs, header = tmp_path / "bin", tmp_path / "include/crt/host_config.h"
+    programs.mkdir()
+    header.parent.mkdir(parents=True)
+    header.write_text("#if __GNUC__ > 15\n#error -- unsupported GNU version!\n#endif\n")
+    for name in ("nvcc", "g++", *others):
+        (programs / name).write_text(f"#!/bin/sh\necho {version}\n")
+        (programs / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(programs))
+    nvcc_toolchain._gcc_version.cache_clear()
+    assert nvcc_toolchain.nvcc_command() == [str(programs / "nvcc"), *option]
+    nvcc_toolchain._gcc_version.cache_clear()
+
+
 @pytest.mark.long
 @pytest.mark.skipif(not (shutil.which("nvcc") and shutil.which("g++")), reason="needs nvcc and g++")
 def test_files_with_separate_device_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

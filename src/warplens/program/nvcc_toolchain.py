@@ -28,6 +28,9 @@ PARTS = (
 ARCHITECTURE = re.compile(r"--?(arch|gpu-architecture|gencode|generate-code|gpu-code|code)(=(?P<value>.*))?")
 NAMED = re.compile(r"(?:sm|compute|lto)_(?P<number>\d+)\w*")
 OF_THE_MACHINE = "native"
+HOST_COMPILERS = ("g++", "clang++")
+NEWEST_GCC = re.compile(r"#if __GNUC__ > (?P<number>\d+)")
+OLDEST_GCC = 9  # with C++17, which CUDA 13 compiles by default
 
 
 @dataclass(frozen=True)
@@ -76,19 +79,42 @@ def _listed_architectures(nvcc: str) -> frozenset[str]:
 
 def nvcc_command() -> list[str]:
     """The beginning of a command.  UsageError that says what to install."""
-    host = next((name for name in ("g++", "clang++") if shutil.which(name)), None)
-    if host is None:
+    if not any(map(shutil.which, HOST_COMPILERS)):
         raise UsageError(NO_HOST_COMPILER)
-    with_host = [] if host == "g++" else ["-ccbin", host]
     if found := shutil.which("nvcc"):
-        return [found, *with_host]
+        return [found, *_host_option(Path(found).resolve().parent.parent)]
     wheel = program_of(PACKAGE, "nvcc")
     if wheel is None:
         raise UsageError(NO_NVCC)
     root = wheel[0].parent.parent
     if missing := list(dict.fromkeys(_missing(root, wheel[1]))):
         raise UsageError(f"nvcc is there, and parts of it are missing: pip install {' '.join(missing)}")
-    return [str(wheel[0]), f"-L{root / 'lib'}", *with_host]
+    return [str(wheel[0]), f"-L{root / 'lib'}", *_host_option(root)]
+
+
+def _host_option(root: Path) -> list[str]:
+    """The host's compiler, where it is not g++: an older one if nvcc refuses that, or clang++."""
+    if not shutil.which("g++"):
+        return ["-ccbin", "clang++"]
+    newest = _newest_gcc(root)
+    if not newest or _gcc_version() <= newest:
+        return []
+    older = (f"g++-{number}" for number in range(newest, OLDEST_GCC - 1, -1))
+    return next((["-ccbin", name] for name in older if shutil.which(name)), [])
+
+
+def _newest_gcc(root: Path) -> int:
+    """The newest that nvcc's headers let pass; 0 where they do not say."""
+    header = root / "include/crt/host_config.h"
+    found = NEWEST_GCC.search(header.read_text(encoding="utf-8", errors="replace")) if header.is_file() else None
+    return int(found["number"]) if found else 0
+
+
+@cache
+def _gcc_version() -> int:
+    done = subprocess.run(["g++", "-dumpversion"], capture_output=True, text=True, check=False)
+    number = done.stdout.split(".")[0].strip()
+    return int(number) if number.isdecimal() else 0
 
 
 def _missing(root: Path, nvcc: str) -> Iterator[str]:
