@@ -52,14 +52,17 @@ def explained(
     file: str | None, saved: str | None, flags: Flags, wish: ExplainRequest
 ) -> Sequence[Sequence[Explained]]:  # fmt: skip
     """The kernels of FILE, those that a Python file launches, or the launches of --from, each on all GPUs named."""
-    from warplens.commands.explain import kernels
-    from warplens.commands.saved_launches import saved_launches
-
     if file and file.endswith(".py"):
         from warplens.commands.python_launches import python_launches
 
         return python_launches(file, flags, wish.host, wish.check)
-    return saved_launches(saved, flags) if saved else kernels(file or "", flags, wish.what_if)
+    if saved:
+        from warplens.commands.saved_launches import saved_launches
+
+        return saved_launches(saved, flags)
+    from warplens.commands.explain import kernels
+
+    return kernels(file or "", flags, wish.what_if)
 
 
 def explain_program(file: str, flags: Flags, names: Sequence[str], as_csv: bool) -> None:

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from warplens.control_characters import visible
-from warplens.program import Options, serve
+from warplens.program.device import Options
+from warplens.program.server import serve
 from warplens.report.program_view import ProgramView
 
 NUMBER = re.compile(r"(?<![\w.])[-+]?(?:0x[0-9a-fA-F]+|(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)")

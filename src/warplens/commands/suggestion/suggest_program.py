@@ -29,7 +29,7 @@ from warplens.emulator import DEFAULT_BUDGET
 from warplens.errors import CompileError, KernelFault, UnsupportedInstruction, UsageError
 from warplens.machine import Machine, choose
 from warplens.machine.gpu_choice import NONE
-from warplens.program import Options
+from warplens.program.device import Options
 from warplens.program.launch_archive import LaunchArchive
 from warplens.program.nvcc_build import SOURCES
 from warplens.program.saved_launch import SavedLaunch, read
