@@ -85,6 +85,12 @@ class IRBuilder:
     def udiv(self, x: Value, y: Value) -> Value:
         return self._two("udiv", x, y)
 
+    def sdiv(self, x: Value, y: Value) -> Value:
+        return self._two("sdiv", x, y)
+
+    def srem(self, x: Value, y: Value) -> Value:
+        return self._two("srem", x, y)
+
     def urem(self, x: Value, y: Value) -> Value:
         return self._two("urem", x, y)
 
@@ -154,6 +160,11 @@ class IRBuilder:
         return self._made(
             yes.type, f"select {p.type.text} {p.text}, {yes.type.text} {yes.text}, {no.type.text} {no.text}"
         )
+
+    def phi(self, ways: Sequence[tuple[Value, BasicBlock]]) -> Value:
+        """The value that belongs to the block from which this one was entered; first in its block."""
+        kind = ways[0][0].type
+        return self._made(kind, f"phi {kind.text} {', '.join(f'[{x.text}, %{block.label}]' for x, block in ways)}")
 
     # Conversions; to the same type none
 

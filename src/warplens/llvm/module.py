@@ -31,6 +31,10 @@ class IRModule:
         return "\n".join([*map(str, self.variables), *others, str(self.globals[name]), *self._metadata_lines, ""])
 
     @property
+    def metadata_nodes(self) -> list[str]:
+        return list(self._metadata)
+
+    @property
     def _metadata_lines(self) -> list[str]:
         return [f"!{number} = !{{{text}}}" for text, number in self._metadata.items()]
 
@@ -58,7 +62,8 @@ class Function(Value):
     """Function: declared, and defined once it has a block."""
 
     __slots__ = (
-        "args", "attributes", "blocks", "count", "function_type", "labels", "linkage", "module", "name", "noalias",
+        "args", "attributes", "blocks", "count", "function_type", "helper", "labels", "linkage", "module", "name",
+        "noalias",
     )  # fmt: skip
 
     def __init__(self, module: IRModule, kind: FunctionType, name: str) -> None:
@@ -68,6 +73,7 @@ class Function(Value):
         self.noalias: Sequence[Value] = ()  # arguments that do not alias others
         self.attributes: set[str] = set()
         self.linkage = ""
+        self.helper = False  # may be compiled in a module of its own (function_extraction.py)
         self.blocks: list[BasicBlock] = []
         self.count = 0  # of values so far
         self.labels: dict[str, int] = {}
@@ -77,11 +83,14 @@ class Function(Value):
     def is_declaration(self) -> bool:
         return not self.blocks
 
-    def append_basic_block(self, name: str = "b") -> BasicBlock:
+    def new_block(self, name: str) -> BasicBlock:
+        """A block that is still to be appended to `blocks`."""
         times = self.labels[name] = self.labels.get(name, -1) + 1
-        block = BasicBlock(self, f"{name}.{times}")
-        self.blocks.append(block)
-        return block
+        return BasicBlock(self, f"{name}.{times}")
+
+    def append_basic_block(self, name: str = "b") -> BasicBlock:
+        self.blocks.append(self.new_block(name))
+        return self.blocks[-1]
 
     @property
     def declaration(self) -> str:

@@ -28,7 +28,7 @@ NAMES = (  # the first is its own
     "libcuda.so.1", "libcuda.so", "libcudart.so.13", "libcudart.so", "libnvidia-ml.so.1", "libnvidia-ml.so",
 )  # fmt: skip
 FLAGS = (
-    "-O2", "-std=gnu11", "-fPIC", "-shared", "-fvisibility=hidden", "-Wl,-soname,libcuda.so.1",
+    "-O1", "-std=gnu11", "-fPIC", "-shared", "-fvisibility=hidden", "-Wl,-soname,libcuda.so.1",
     f"-Wl,--version-script={SOURCES / 'symbols.map'}", f"-I{SOURCES}",
 )  # fmt: skip
 LIBRARIES = ("-ldl", "-lpthread")

@@ -8,8 +8,8 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
 
+from warplens import llvm
 from warplens.simc.branch_hint import unlikely
 from warplens.simc.float_bits import bits_float, float_bits
 from warplens.simc.typed_values import (
@@ -33,7 +33,7 @@ MATHEMATICS = {
     "ceil": "llvm.ceil.f64", "floor": "llvm.floor.f64", "log": "llvm.log.f64", "sqrt": "llvm.sqrt.f64",
     "trunc": "llvm.trunc.f64",
 }  # fmt: skip
-SINGLE, WORD = ir.FloatType(), ir.IntType(32)
+SINGLE, WORD = llvm.FloatType(), llvm.IntType(32)
 WHOLE = {np.uint8: 8, np.uint16: 16, np.uint32: 32}
 
 
@@ -43,7 +43,7 @@ class Expressions:
     name: Callable[[str], Value]
     inline: Callable[[Callable[..., Any], Sequence[Value]], Value]
 
-    def __init__(self, b: ir.IRBuilder, python: Callable[[Any], Callable[..., Any] | None]) -> None:
+    def __init__(self, b: llvm.IRBuilder, python: Callable[[Any], Callable[..., Any] | None]) -> None:
         """`python` returns the Python function of a compiled one."""
         self.b = b
         self.n = Arithmetic(b)
@@ -130,21 +130,21 @@ class Expressions:
     def _of_BoolOp(self, node: ast.BoolOp) -> TypedNumber:
         """Short-circuit evaluation, as in Python."""
         b, is_and = self.b, isinstance(node.op, ast.And)
-        after, ways = ir.Block(b.function, name="after"), []
+        after, ways = b.function.new_block("after"), []
         for part in node.values[:-1]:
             truth = self.truth(part)
-            ways.append((ir.Constant(truth.type, int(not is_and)), b.block))
+            ways.append((llvm.IRConstant(truth.type, int(not is_and)), b.block))
             further = b.append_basic_block("further")
             b.cbranch(truth, *((further, after) if is_and else (after, further)))
             b.position_at_end(further)
         ways.append((self.truth(node.values[-1]), b.block))
         b.branch(after)
         self.open(after)
-        return TypedNumber("truth", self._phi(ways))
+        return TypedNumber("truth", b.phi(ways))
 
     def _of_IfExp(self, node: ast.IfExp) -> TypedNumber:
         b = self.b
-        yes, no = b.append_basic_block("yes"), ir.Block(b.function, name="no")
+        yes, no = b.append_basic_block("yes"), b.function.new_block("no")
         b.cbranch(self.truth(node.test), yes, no)
         b.position_at_end(yes)
         one, end_of_yes = self.number(node.body), b.block
@@ -157,15 +157,9 @@ class Expressions:
             ways.append((self.n.to(kind, x).value, end))
             b.branch(after)
         b.position_at_end(after)
-        return TypedNumber(kind, self._phi(ways))
+        return TypedNumber(kind, b.phi(ways))
 
-    def _phi(self, ways: Sequence[tuple[Any, ir.Block]]) -> Any:
-        phi = self.b.phi(ways[0][0].type)
-        for value, block in ways:
-            phi.add_incoming(value, block)
-        return phi
-
-    def open(self, block: ir.Block) -> None:
+    def open(self, block: llvm.BasicBlock) -> None:
         """Append a block that was created before, and continue in it."""
         self.b.function.blocks.append(block)
         self.b.position_at_end(block)
@@ -196,13 +190,14 @@ class Expressions:
             word = self.b.trunc(self.n.to("int", arguments[0]).value, WORD)
             return TypedNumber("float", self.b.fpext(self.b.bitcast(word, SINGLE), FLOAT))
         if function is unlikely:
-            hint = self.b.module.declare_intrinsic("llvm.expect", [TRUTH], ir.FunctionType(TRUTH, [TRUTH, TRUTH]))
-            return TypedNumber("truth", self.b.call(hint, [self.n.truth(arguments[0]).value, ir.Constant(TRUTH, 0)]))
+            expected = [self.n.truth(arguments[0]).value, llvm.IRConstant(TRUTH, 0)]
+            return TypedNumber("truth", self.b.call(self._intrinsic("llvm.expect.i1", TRUTH, 2), expected))
         name = MATHEMATICS.get(getattr(function, "__name__", ""))
         if name is None:
             raise CannotCompileError(ast.unparse(node.func))
-        return TypedNumber("float", self.b.call(self._mathematics(name), [self.n.to("float", arguments[0]).value]))
+        x = self.n.to("float", arguments[0]).value
+        return TypedNumber("float", self.b.call(self._intrinsic(name, FLOAT, 1), [x]))
 
-    def _mathematics(self, name: str) -> Any:
+    def _intrinsic(self, name: str, kind: llvm.Type, arguments: int) -> Any:
         module = self.b.module
-        return module.globals.get(name) or ir.Function(module, ir.FunctionType(FLOAT, [FLOAT]), name)
+        return module.globals.get(name) or llvm.Function(module, llvm.FunctionType(kind, [kind] * arguments), name)

@@ -18,8 +18,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from llvmlite import ir
-
+from warplens import llvm
 from warplens.simc.expressions import Expressions
 from warplens.simc.typed_values import (
     INT,
@@ -49,12 +48,12 @@ class InlinedCall:
     """
 
     function: Callable[..., Any]
-    end: ir.Block
+    end: llvm.BasicBlock
     kinds: dict[str, str]
     places: dict[str, Any] = field(default_factory=dict)
     values: dict[str, Value] = field(default_factory=dict)
     returned: TypedGroup | None = None
-    loops: list[tuple[ir.Block, ir.Block]] = field(default_factory=list)  # targets of continue and break
+    loops: list[tuple[llvm.BasicBlock, llvm.BasicBlock]] = field(default_factory=list)  # targets of continue and break
 
 
 @cache
@@ -67,7 +66,7 @@ def _function_tree(function: Callable[..., Any]) -> ast.FunctionDef:
 class FromPython(Expressions):
     """Emits functions into the function of a builder."""
 
-    def __init__(self, b: ir.IRBuilder, python: Callable[[Any], Callable[..., Any] | None]) -> None:
+    def __init__(self, b: llvm.IRBuilder, python: Callable[[Any], Callable[..., Any] | None]) -> None:
         super().__init__(b, python)
         self.found: dict[Any, dict[str, str]] = {}  # kinds of earlier calls of a function
         self.call: InlinedCall | None = None
@@ -83,7 +82,7 @@ class FromPython(Expressions):
         blocks = len(b.function.blocks)
         while True:
             b.position_at_end(start)
-            self.call = here = InlinedCall(function, ir.Block(b.function, name="returned"), kinds)
+            self.call = here = InlinedCall(function, b.function.new_block("returned"), kinds)
             try:
                 for name, value in zip((a.arg for a in tree.args.args), arguments, strict=True):
                     self._bind(name, value)
@@ -93,8 +92,8 @@ class FromPython(Expressions):
                 if widened.args[0] is not here:
                     raise
                 del b.function.blocks[blocks:]
-                start.instructions.clear()
-                start.terminator = None
+                start.lines.clear()
+                start.end = None
             finally:
                 self.call = outside
         if not b.block.is_terminated:
@@ -123,7 +122,7 @@ class FromPython(Expressions):
             raise WidenedError(here)
         if name not in here.places:
             with self.b.goto_entry_block():
-                here.places[name] = self.b.alloca(KINDS[have], name=name)
+                here.places[name] = self.b.alloca(KINDS[have])
         return here.places[name]
 
     def _keep(self, name: str, x: TypedNumber) -> TypedNumber:
@@ -220,9 +219,9 @@ class FromPython(Expressions):
         self._loop(constant(0), count, constant(1), lambda i: self.n.store(row, [i], value))
 
     def _on_If(self, statement: ast.If) -> None:
-        b, function = self.b, self.b.function
-        yes, no = b.append_basic_block("yes"), ir.Block(function, name="no")
-        after = ir.Block(function, name="after") if statement.orelse else no
+        b = self.b
+        yes, no = b.append_basic_block("yes"), b.function.new_block("no")
+        after = b.function.new_block("after") if statement.orelse else no
         b.cbranch(self.truth(statement.test), yes, no)
         for block, body in ((yes, statement.body), (no, statement.orelse)):
             if block is no:
@@ -237,7 +236,7 @@ class FromPython(Expressions):
     def _on_While(self, statement: ast.While) -> None:
         b = self.b
         test, body = b.append_basic_block("test"), b.append_basic_block("body")
-        after = ir.Block(b.function, name="after")
+        after = b.function.new_block("after")
         b.branch(test)
         b.position_at_end(test)
         b.cbranch(self.truth(statement.test), body, after)
@@ -247,7 +246,7 @@ class FromPython(Expressions):
             b.branch(test)
         self.open(after)
 
-    def _loop_body(self, body: Sequence[ast.stmt], again: ir.Block, after: ir.Block) -> None:
+    def _loop_body(self, body: Sequence[ast.stmt], again: llvm.BasicBlock, after: llvm.BasicBlock) -> None:
         loops = self._here().loops
         loops.append((again, after))
         self._body(body)
@@ -261,9 +260,9 @@ class FromPython(Expressions):
             step = bounds[2] if len(bounds) > 2 else constant(1)
             self._range(statement, first, bounds[min(len(bounds) - 1, 1)], step)
             return
-        after = ir.Block(self.b.function, name="after")
+        after = self.b.function.new_block("after")
         for item in self.value(call).items:
-            following = ir.Block(self.b.function, name="following")
+            following = self.b.function.new_block("following")
             self._assign(statement.target, item)
             self._loop_body(statement.body, following, after)
             if not self.b.block.is_terminated:
@@ -273,7 +272,7 @@ class FromPython(Expressions):
         self.open(after)
 
     def _range(self, statement: ast.For, first: TypedNumber, last: TypedNumber, step: TypedNumber) -> None:
-        def body(i: TypedNumber, again: ir.Block, after: ir.Block) -> None:
+        def body(i: TypedNumber, again: llvm.BasicBlock, after: llvm.BasicBlock) -> None:
             self._assign(statement.target, i)
             self._loop_body(statement.body, again, after)
 
@@ -289,14 +288,14 @@ class FromPython(Expressions):
         first: TypedNumber,
         last: TypedNumber,
         step: TypedNumber,
-        body: Callable[[TypedNumber, ir.Block, ir.Block], None],
+        body: Callable[[TypedNumber, llvm.BasicBlock, llvm.BasicBlock], None],
     ) -> None:
         b = self.b
         with b.goto_entry_block():
             counter = b.alloca(INT)
         b.store(first.value, counter)
         test, inside = b.append_basic_block("test"), b.append_basic_block("inside")
-        again, after = ir.Block(b.function, name="again"), ir.Block(b.function, name="after")
+        again, after = b.function.new_block("again"), b.function.new_block("after")
         b.branch(test)
         b.position_at_end(test)
         i = TypedNumber("int", b.load(counter, typ=INT))

@@ -17,13 +17,18 @@ from typing import Any
 
 import numpy as np
 
-from warplens.llvm.host_target import host, load, target
+from warplens import llvm
+from warplens.llvm.host_target import emit_object, host, load
 from warplens.simc.record import Record
 from warplens.system import disk_cache as disk
 
 # Of an argument: "int", "float", (dtype, axes) of an array, ("record", fields), or the class and the kinds of a tuple
 Kind = Any
-LARGE = 1 << 18  # characters of LLVM assembly; the SM simulation, 950,000, is the only such function
+LARGE = 1 << 18  # characters of LLVM assembly; the SM simulation, 800,000, is the only such function
+# For large functions: LLVM's level 1 takes nine times as long to optimise the SM simulation, and makes it no faster.
+LARGE_PASSES = (
+    "always_inliner", "sroa", "simplify_cfg", "instruction_combine", "simplify_cfg", "aggressive_dce",
+)  # fmt: skip
 RESULTS = 16  # maximum of numbers that a function may return
 C_TYPES: dict[str, Any] = {"int": ctypes.c_int64, "float": ctypes.c_double, "pointer": ctypes.c_void_p}
 
@@ -145,39 +150,28 @@ def _decode_result(returned: Any, results: Iterator[int]) -> Any:
 
 def _object(python: Callable[..., Any], kinds: Sequence[Kind]) -> bytes:
     """Object file with `entry`, and in `returned` the kinds of the result."""
-    import llvmlite.binding as llvm
-
-    text, machine = str(llvm_module(python, kinds)), target()
-    module = llvm.parse_assembly(text)
-    # Level 2 takes a third longer to optimise the SM simulation, and makes it no faster.
-    level = 1 if len(text) > LARGE else 2
-    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=level))
-    builder.getModulePassManager().run(module, builder)
-    return bytes(machine.emit_object(module))
+    text = str(llvm_module(python, kinds))
+    return emit_object(text, LARGE_PASSES if len(text) > LARGE else None)
 
 
-def llvm_module(python: Callable[..., Any], kinds: Sequence[Kind]) -> Any:
+def llvm_module(python: Callable[..., Any], kinds: Sequence[Kind]) -> llvm.IRModule:
     """The LLVM module, before optimisation."""
-    from llvmlite import ir
-
     from warplens.simc.from_python import FromPython
     from warplens.simc.typed_values import FLOAT, INT, PTR
 
     types = {"int": INT, "float": FLOAT, "pointer": PTR}
-    module = ir.Module(name=python.__qualname__)
+    module = llvm.IRModule(name=python.__qualname__)
     passed = [types[t] for kind in kinds for t in _c_types(kind)]
-    function = ir.Function(module, ir.FunctionType(ir.VoidType(), [*passed, PTR]), "entry")
-    for argument in function.args:
-        if argument.type == PTR:
-            argument.add_attribute("noalias")
-    b = ir.IRBuilder(function.append_basic_block("entry"))
+    function = llvm.Function(module, llvm.FunctionType(llvm.VoidType(), [*passed, PTR]), "entry")
+    function.noalias = [argument for argument in function.args if argument.type is PTR]
+    b = llvm.IRBuilder(function.append_basic_block("entry"))
     given = iter(function.args)
     values = [_value(kind, given) for kind in kinds]
     result = FromPython(b, lambda f: f.python if isinstance(f, CompiledFunction) else None).inline(python, values)
     returned = json.dumps(_store_result(b, result, function.args[-1], iter(range(RESULTS)))).encode() + b"\0"
     b.ret_void()
-    text = ir.GlobalVariable(module, ir.ArrayType(ir.IntType(8), len(returned)), "returned")
-    text.initializer = ir.Constant(text.value_type, bytearray(returned))
+    text = llvm.GlobalVariable(module, llvm.ArrayType(llvm.IntType(8), len(returned)), "returned")
+    text.initializer = llvm.IRConstant(text.kind, returned)
     return module
 
 
@@ -201,14 +195,12 @@ def _value(kind: Kind, given: Iterator[Any]) -> Any:
 
 def _store_result(b: Any, result: Any, results: Any, places: Iterator[int]) -> Any:
     """Store the result; returns its kinds."""
-    from llvmlite import ir
-
     from warplens.simc.typed_values import Arithmetic, TypedGroup
 
     if result is None:
         return None
     if isinstance(result, TypedGroup):
         return [_store_result(b, item, results, places) for item in result.items]
-    at = b.gep(results, [ir.Constant(ir.IntType(64), next(places))], source_etype=ir.IntType(64))
+    at = b.gep(results, [llvm.IRConstant(llvm.IntType(64), next(places))], source_etype=llvm.IntType(64))
     b.store(Arithmetic(b).to("int", result).value if result.kind == "truth" else result.value, at)
     return result.kind

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
 
-TRUTH, INT, UNSIGNED, FLOAT = ir.IntType(1), ir.IntType(64), ir.IntType(64), ir.DoubleType()
+from warplens import llvm
+
+TRUTH, INT, UNSIGNED, FLOAT = llvm.IntType(1), llvm.IntType(64), llvm.IntType(64), llvm.DoubleType()
 KINDS = {"truth": TRUTH, "int": INT, "unsigned": UNSIGNED, "float": FLOAT}
 WIDER = ("truth", "int", "unsigned", "float")  # of two kinds the later one takes both
-PTR = ir.PointerType()
+PTR = llvm.PointerType()
 
 
 class CannotCompileError(Exception):
@@ -59,11 +60,11 @@ Value = Any  # Number, Array, Group, Record, or a Python object that is known wh
 
 def constant(value: Any) -> TypedNumber:
     if isinstance(value, bool | np.bool_):
-        return TypedNumber("truth", ir.Constant(TRUTH, int(value)))
+        return TypedNumber("truth", llvm.IRConstant(TRUTH, int(value)))
     if isinstance(value, float | np.floating):
-        return TypedNumber("float", ir.Constant(FLOAT, float(value)))
+        return TypedNumber("float", llvm.IRConstant(FLOAT, float(value)))
     kind = "unsigned" if isinstance(value, np.uint64) else "int"
-    return TypedNumber(kind, ir.Constant(INT, int(value)))
+    return TypedNumber(kind, llvm.IRConstant(INT, int(value)))
 
 
 def typed_value(value: Value) -> Value:
@@ -82,7 +83,7 @@ def widest_kind(one: str, other: str) -> str:
 class Arithmetic:
     """Arithmetic on typed numbers, emitted into a builder."""
 
-    def __init__(self, b: ir.IRBuilder) -> None:
+    def __init__(self, b: llvm.IRBuilder) -> None:
         self.b = b
 
     def to(self, kind: str, x: TypedNumber) -> TypedNumber:
@@ -102,8 +103,8 @@ class Arithmetic:
         if x.kind == "truth":
             return x
         if x.kind == "float":
-            return TypedNumber("truth", self.b.fcmp_unordered("!=", x.value, ir.Constant(FLOAT, 0.0)))
-        return TypedNumber("truth", self.b.icmp_signed("!=", x.value, ir.Constant(INT, 0)))
+            return TypedNumber("truth", self.b.fcmp_unordered("!=", x.value, llvm.IRConstant(FLOAT, 0.0)))
+        return TypedNumber("truth", self.b.icmp_signed("!=", x.value, llvm.IRConstant(INT, 0)))
 
     def to_common_kind(self, x: TypedNumber, y: TypedNumber, least: str = "int") -> tuple[str, Any, Any]:
         """The common kind, and both numbers converted to it."""
@@ -116,6 +117,7 @@ class Arithmetic:
             _, left, right = self.to_common_kind(x, y, "float")
             return TypedNumber("float", self.b.fdiv(left, right))
         kind, left, right = self.to_common_kind(x, y)
+        made: Callable[[Any, Any], Any] | None
         if kind == "float":
             made = {"Add": self.b.fadd, "Sub": self.b.fsub, "Mult": self.b.fmul}.get(name)
         else:
@@ -136,19 +138,19 @@ class Arithmetic:
     def _floor_divide(self, x: Any, y: Any) -> Any:
         b = self.b
         if shift := _power_of_two(y):
-            return b.ashr(x, ir.Constant(INT, shift[0]))
+            return b.ashr(x, llvm.IRConstant(INT, shift[0]))
         return b.add(b.sdiv(x, y), b.sext(self._rounds_down(b.srem(x, y), y), INT))
 
     def _floor_modulo(self, x: Any, y: Any) -> Any:
         b = self.b
         if _power_of_two(y):
-            return b.and_(x, ir.Constant(INT, y.constant - 1))
+            return b.and_(x, llvm.IRConstant(INT, y.constant - 1))
         left = b.srem(x, y)
-        return b.add(left, b.select(self._rounds_down(left, y), y, ir.Constant(INT, 0)))
+        return b.add(left, b.select(self._rounds_down(left, y), y, llvm.IRConstant(INT, 0)))
 
     def _rounds_down(self, left: Any, y: Any) -> Any:
         """Whether a truncating division must be decremented: Python's rounds down."""
-        b, zero = self.b, ir.Constant(INT, 0)
+        b, zero = self.b, llvm.IRConstant(INT, 0)
         return b.and_(b.icmp_signed("!=", left, zero), b.icmp_signed("<", b.xor(left, y), zero))
 
     def compare(self, sign: str, x: TypedNumber, y: TypedNumber) -> TypedNumber:
@@ -212,7 +214,7 @@ class Arithmetic:
 
 def _power_of_two(y: Any) -> tuple[int] | None:
     """The exponent, if the number is a constant power of two."""
-    number = y.constant if isinstance(y, ir.Constant) else 0
+    number = y.constant if isinstance(y, llvm.IRConstant) else 0
     return (number.bit_length() - 1,) if number > 0 and number & (number - 1) == 0 else None
 
 
@@ -221,4 +223,4 @@ def _element(dtype: np.dtype[Any]) -> Any:
         if dtype.itemsize != 8:
             raise CannotCompileError(f"arrays of {dtype}: of floats only those of 64 bits")
         return FLOAT
-    return ir.IntType(8 * dtype.itemsize)
+    return llvm.IntType(8 * dtype.itemsize)

@@ -23,9 +23,9 @@ def test_only_what_is_called_is_compiled_and_that_once(tmp_path: Path, monkeypat
         return compile_ir(text)
 
     library = RuntimeLibrary(WINDOWS, "a test", watched)
-    assert len(library.with_routines(with_calls(PAIR, b"code"))) == 2
+    assert len(library.with_routines(with_calls(PAIR, [b"code"]))) == 2
     assert made == ["count_row_4"]
-    row = with_calls('  %r = call <32 x i32> @"gather_row_global"(ptr null)\n', b"")
+    row = with_calls('  %r = call <32 x i32> @"gather_row_global"(ptr null)\n', [b""])
     parts = library.with_routines(row)
     looks = {"look_up", "record_stray_access", "save_chunk", "save_one_chunk"}  # for a buffer, also to write to it
     assert set(made) == {"count_row_4", "gather_row_global", "gather_global_4", "distinct"} | looks
@@ -34,7 +34,7 @@ def test_only_what_is_called_is_compiled_and_that_once(tmp_path: Path, monkeypat
     assert len(made) == 8
 
 
-def test_an_object_file_stands_behind_the_names_that_it_calls() -> None:
-    names, code = calls_of(with_calls(PAIR, b"\x7fELF"))
+def test_object_files_stand_behind_the_names_that_they_call() -> None:
+    names, codes = calls_of(with_calls(PAIR, [b"\x7fELF", b"helper"]))
     assert names == {"count_row_4", "others"}
-    assert code == b"\x7fELF"
+    assert codes == [b"\x7fELF", b"helper"]

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate, pairwise
 
 from warplens import llvm
 from warplens.emulator.access.gather_scatter import AccessRoutines
@@ -57,14 +58,14 @@ class RuntimeLibrary:
     def with_routines(self, data: bytes) -> list[bytes]:
         """The object files of a compiled module and of the routines that it calls."""
         known = {signature.name for signature in self.signatures}
-        called, code = calls_of(data)
-        left, found = [name for name in called if name in known or self._family(name)], dict[str, bytes]()
+        called, codes = calls_of(data)
+        left, found = [name for name in called if name in known or self._family(name)], dict[str, list[bytes]]()
         while left:
             name = left.pop()
             if name not in found:
                 called, found[name] = calls_of(self._part(name))
                 left += called & known
-        return [*(found[name] for name in sorted(found)), code]
+        return [*(code for name in sorted(found) for code in found[name]), *codes]
 
     def _part(self, name: str) -> bytes:
         if name not in self._parts:
@@ -95,16 +96,18 @@ class RuntimeLibrary:
 CALL = re.compile(r'call [^@\n]*@"(\w+)"')
 
 
-def with_calls(text: str, code: bytes) -> bytes:
-    """Links an object file to the functions that its module calls."""
-    names = " ".join(sorted(set(CALL.findall(text)))).encode()
-    return len(names).to_bytes(8, "little") + names + code
+def with_calls(text: str, codes: Sequence[bytes]) -> bytes:
+    """Links the object files of a module to the functions that it calls."""
+    head = json.dumps([sorted(set(CALL.findall(text))), [len(code) for code in codes]]).encode()
+    return b"".join([len(head).to_bytes(8, "little"), head, *codes])
 
 
-def calls_of(data: bytes) -> tuple[frozenset[str], bytes]:
-    """(names, object file)"""
+def calls_of(data: bytes) -> tuple[frozenset[str], list[bytes]]:
+    """(names, object files)"""
     end = 8 + int.from_bytes(data[:8], "little")
-    return frozenset(data[8:end].decode().split()), data[end:]
+    names, sizes = json.loads(data[8:end])
+    ends = [*accumulate(sizes, initial=end)]
+    return frozenset(names), [data[start:stop] for start, stop in pairwise(ends)]
 
 
 def library_module(windows: AddressWindows, counted: bool = True) -> llvm.IRModule:

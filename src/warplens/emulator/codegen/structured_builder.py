@@ -185,6 +185,7 @@ def function(
     """A private function and the code to fill it."""
     made = llvm.Function(module, llvm.FunctionType(result, arguments), name)
     made.linkage = "internal"
+    made.helper = True
     made.attributes.add("alwaysinline" if inline else "noinline")
     made.attributes.add("nounwind")
     return made, StructuredBuilder(llvm.IRBuilder(made.append_basic_block("entry")))

@@ -7,7 +7,6 @@ import gc
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +22,9 @@ from warplens.emulator.lowering.kernel_module import KernelModule, windows_of
 from warplens.emulator.state.check_set import NO_CHECKS, UNCOUNTED, Checks
 from warplens.emulator.state.counter_layout import COLUMNS, REQUESTS
 from warplens.emulator.warpgroup.product_routine import FAMILY, routine_module
-from warplens.llvm.host_target import Loaded, host, load, target
+from warplens.llvm.function_extraction import extract
+from warplens.llvm.host_target import Loaded, emit_object, host, load
+from warplens.llvm.module import IRModule
 from warplens.system import disk_cache as disk
 from warplens.system import memory_advice
 
@@ -137,18 +138,18 @@ def library(windows: AddressWindows, counted: bool = True) -> RuntimeLibrary:
     return RuntimeLibrary(windows, disk.key(*host()), compile_ir, counted, families)
 
 
-def compile_ir(written: Any, names: Sequence[str] = PASSES) -> bytes:
-    """The object file of a module, after these LLVM passes, with the names of the routines it calls."""
-    import llvmlite.binding as llvm
+def compile_ir(written: IRModule | str, names: Sequence[str] = PASSES) -> bytes:
+    """The object files of a module, after these LLVM passes, with the names of the routines it calls.
 
-    text = str(written)
-    module = llvm.parse_assembly(text)
-    machine = target()
-    passes = llvm.create_new_module_pass_manager()
-    for name in names:
-        getattr(passes, f"add_{name}_pass")()
-    passes.run(module, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options()))
-    return with_calls(text, bytes(machine.emit_object(module)))
+    Its helper functions, which other modules have too, are object files of their own.
+    """
+    text, helpers = (written, []) if isinstance(written, str) else extract(written)
+    return with_calls("\n".join([text, *helpers]), [emit_object(text, names), *map(_helper_object, helpers)])
+
+
+@cache
+def _helper_object(text: str) -> bytes:
+    return disk.remember("object", disk.key("helper", *host(), text), lambda: emit_object(text, PASSES))
 
 
 def _weights(loaded: Loaded, instructions: int) -> NDArray[np.int64]:
