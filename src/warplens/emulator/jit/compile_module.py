@@ -19,11 +19,12 @@ from warplens.emulator.access.runtime_library import RuntimeLibrary, with_calls
 from warplens.emulator.access.site import AddressWindows
 from warplens.emulator.jit.lazy_divergent_code import LazyDivergentCode
 from warplens.emulator.jit.native_code import NativeCode, RunBlock, RunBlocks, RunInterleaved
+from warplens.emulator.jit.object_file import object_file, object_file_apart
 from warplens.emulator.lowering.kernel_module import KernelModule, windows_of
 from warplens.emulator.state.check_set import NO_CHECKS, UNCOUNTED, Checks
 from warplens.emulator.state.counter_layout import COLUMNS, REQUESTS
 from warplens.emulator.warpgroup.product_routine import FAMILY, routine_module
-from warplens.llvm.host_target import Loaded, host, load, target
+from warplens.llvm.host_target import Loaded, host, load
 from warplens.system import disk_cache as disk
 from warplens.system import memory_advice
 
@@ -34,6 +35,8 @@ PASSES = (
 
 # For large code: new_gvn takes a tenth of the compile time there and finds too little.
 LARGE_PASSES = ("always_inliner", "sroa", "simplify_cfg", "instruction_combine", "aggressive_dce")
+
+APART = 2000  # instructions, from which on LLVM takes 5 s and more, in a process of its own
 
 
 def compile_kernel(kernel: Kernel, program: Program, tile: int, checks: Checks = NO_CHECKS) -> NativeCode:
@@ -98,7 +101,7 @@ def compile_object(kernel: Kernel, program: Program, tile: int, checks: Checks =
     signatures = library_for(kernel, program, checks).signatures
     with _no_collection():
         module = KernelModule(kernel, program, tile, checks, library=signatures)
-        return compile_ir(module.build(), passes_for(module))
+        return compile_ir(module.build(), passes_for(module), len(program.instructions) > APART)
 
 
 def compile_divergent(kernel: Kernel, program: Program, tile: int, checks: Checks, weights: NDArray[np.int64]) -> bytes:
@@ -137,18 +140,11 @@ def library(windows: AddressWindows, counted: bool = True) -> RuntimeLibrary:
     return RuntimeLibrary(windows, disk.key(*host()), compile_ir, counted, families)
 
 
-def compile_ir(written: Any, names: Sequence[str] = PASSES) -> bytes:
-    """The object file of a module, after these LLVM passes, with the names of the routines it calls."""
-    import llvmlite.binding as llvm
-
+def compile_ir(written: Any, names: Sequence[str] = PASSES, apart: bool = False) -> bytes:
+    """The object file of a module, after these LLVM passes, with the names of the routines it calls; `apart`: made by
+    another process."""
     text = str(written)
-    module = llvm.parse_assembly(text)
-    machine = target()
-    passes = llvm.create_new_module_pass_manager()
-    for name in names:
-        getattr(passes, f"add_{name}_pass")()
-    passes.run(module, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options()))
-    return with_calls(text, bytes(machine.emit_object(module)))
+    return with_calls(text, (object_file_apart if apart else object_file)(text, names))
 
 
 def _weights(loaded: Loaded, instructions: int) -> NDArray[np.int64]:
