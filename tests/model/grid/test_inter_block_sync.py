@@ -44,6 +44,7 @@ def test_a_chain_of_blocks_takes_as_long_as_on_an_h200_link_by_link() -> None:
 
 def test_the_limit_of_a_chain_is_that_blocks_wait() -> None:
     run = wl.compile(source=CHAIN)["chain"].launch(528, 32, np.zeros(528, np.int32))
+    assert type(run.predict("h200").time_us) is float  # a numpy.float64 was no number for the JSON of a program
     assert run.predict("h200").limit.startswith("each block waits for what one before it says")
 
 

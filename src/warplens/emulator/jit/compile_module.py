@@ -18,6 +18,7 @@ from warplens.emulator.access.runtime_library import RuntimeLibrary, with_calls
 from warplens.emulator.access.site import AddressWindows
 from warplens.emulator.jit.lazy_divergent_code import LazyDivergentCode
 from warplens.emulator.jit.native_code import NativeCode, RunBlock, RunBlocks, RunInterleaved
+from warplens.emulator.jit.object_file import emit_object_apart
 from warplens.emulator.lowering.kernel_module import KernelModule, windows_of
 from warplens.emulator.state.check_set import NO_CHECKS, UNCOUNTED, Checks
 from warplens.emulator.state.counter_layout import COLUMNS, REQUESTS
@@ -35,6 +36,8 @@ PASSES = (
 
 # For large code: new_gvn takes a tenth of the compile time there and finds too little.
 LARGE_PASSES = ("always_inliner", "sroa", "simplify_cfg", "instruction_combine", "aggressive_dce")
+
+APART = 2000  # instructions, from which on LLVM takes 5 s and more, in a process of its own
 
 
 def compile_kernel(kernel: Kernel, program: Program, tile: int, checks: Checks = NO_CHECKS) -> NativeCode:
@@ -99,7 +102,7 @@ def compile_object(kernel: Kernel, program: Program, tile: int, checks: Checks =
     signatures = library_for(kernel, program, checks).signatures
     with _no_collection():
         module = KernelModule(kernel, program, tile, checks, library=signatures)
-        return compile_ir(module.build(), passes_for(module))
+        return compile_ir(module.build(), passes_for(module), len(program.instructions) > APART)
 
 
 def compile_divergent(kernel: Kernel, program: Program, tile: int, checks: Checks, weights: NDArray[np.int64]) -> bytes:
@@ -138,13 +141,15 @@ def library(windows: AddressWindows, counted: bool = True) -> RuntimeLibrary:
     return RuntimeLibrary(windows, disk.key(*host()), compile_ir, counted, families)
 
 
-def compile_ir(written: IRModule | str, names: Sequence[str] = PASSES) -> bytes:
+def compile_ir(written: IRModule | str, names: Sequence[str] = PASSES, apart: bool = False) -> bytes:
     """The object files of a module, after these LLVM passes, with the names of the routines it calls.
 
     Its helper functions, which other modules have too, are object files of their own.
+    apart   by another process
     """
     text, helpers = (written, []) if isinstance(written, str) else extract(written)
-    return with_calls("\n".join([text, *helpers]), [emit_object(text, names), *map(_helper_object, helpers)])
+    emit = emit_object_apart if apart else emit_object
+    return with_calls("\n".join([text, *helpers]), [emit(text, names), *map(_helper_object, helpers)])
 
 
 @cache

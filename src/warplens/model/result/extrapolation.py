@@ -37,7 +37,7 @@ def simulation_outcome(request: PredictionRequest, inputs: SimulationInput) -> S
     cycles = cycles_of_all_blocks(simulated, scale, histories[0], chosen, request.what_if)
     if inputs.sync.chain_cycles:
         # Other blocks run while some wait, except for the first.
-        cycles = max(cycles, histories[0].ended[0] + inputs.sync.chain_cycles)
+        cycles = max(cycles, float(histories[0].ended[0]) + inputs.sync.chain_cycles)
     cycles += inputs.sync.grid_barrier_cycles
     of_all = executed * total / chosen.of_blocks / max(counts.issued, 1.0)
     evicted = (n * of_all for n in (counts.l2_lost, counts.l2_filled, counts.l2_rewritten))

@@ -11,9 +11,10 @@ enum { MOST_RUNNING = 128 };
 static struct timeline {
     struct stream standard, per_thread, branch;
     int64_t engines[ANY_ENGINE];
-    struct {
-        int64_t end;
+    struct running {
+        int64_t start, end;
         double share;
+        struct stream *stream; /* NULL: of a graph, or the stream has gone */
     } running[MOST_RUNNING];
 } timelines[MOST_DEVICES];
 
@@ -84,6 +85,9 @@ void remove_stream(struct stream *stream) {
     while (*at != stream)
         at = &(*at)->next;
     *at = stream->next;
+    for (int n = 0; n < MOST_RUNNING; n++)
+        if (timelines[stream->device].running[n].stream == stream)
+            timelines[stream->device].running[n].stream = NULL;
     free(stream->tips.nodes);
     free(stream);
 }
@@ -124,13 +128,29 @@ int64_t ready(struct stream *stream) {
     return end > now() ? end : now();
 }
 
-static int64_t room_for(struct timeline *t, double share, int64_t at, int64_t duration) {
+/* A kernel that has not begun gives way to one of a stream of higher priority, which is a smaller number, unless an event
+   stands behind it, whose time is known. */
+static int gives_way(const struct running *kernel, const struct stream *to, int64_t ready) {
+    const struct stream *own = kernel->stream;
+    int waits = kernel->start >= ready && kernel->start > now();
+    return own && own->priority > to->priority && waits && own->kernel_end == own->end;
+}
+
+static void postpone(struct running *kernel, int64_t by) {
+    struct stream *stream = kernel->stream;
+    if (kernel->end == stream->end)
+        stream->end = stream->kernel_end = kernel->end + by;
+    kernel->start += by;
+    kernel->end += by;
+}
+
+static int64_t room_for(struct timeline *t, struct stream *stream, double share, int64_t at, int64_t duration) {
     int64_t start = at;
     for (;;) {
         double taken = 0;
         int64_t next = INT64_MAX;
         for (int n = 0; n < MOST_RUNNING; n++)
-            if (t->running[n].end > start) {
+            if (t->running[n].end > start && !gives_way(&t->running[n], stream, at)) {
                 taken += t->running[n].share;
                 if (t->running[n].end < next)
                     next = t->running[n].end;
@@ -140,11 +160,14 @@ static int64_t room_for(struct timeline *t, double share, int64_t at, int64_t du
         start = next;
     }
     int oldest = 0;
-    for (int n = 1; n < MOST_RUNNING; n++)
-        if (t->running[n].end < t->running[oldest].end)
+    for (int n = 0; n < MOST_RUNNING; n++) {
+        struct running *kernel = &t->running[n];
+        if (gives_way(kernel, stream, at) && kernel->end > start && kernel->share + share > 1.0)
+            postpone(kernel, duration);
+        if (kernel->end < t->running[oldest].end)
             oldest = n;
-    t->running[oldest].end = start + duration;
-    t->running[oldest].share = share;
+    }
+    t->running[oldest] = (struct running){start, start + duration, share, stream->parent ? NULL : stream};
     return start;
 }
 
@@ -172,7 +195,7 @@ int64_t queue_work(CUstream handle, enum engine engine, double share, int64_t du
     if (engine == COMPUTE) {
         if (start == stream->kernel_end)
             duration = shorter(duration, gpu.back_to_back_ns + (stream->is_node ? gpu.node_ns : 0));
-        start = room_for(timeline, share, start, duration);
+        start = room_for(timeline, stream, share, start, duration);
     } else if (engine != ANY_ENGINE) {
         if (timeline->engines[engine] > start)
             start = timeline->engines[engine];
