@@ -155,6 +155,43 @@ def test_a_rounding_change_stays_tolerated_after_later_exact_ones(tmp_path: Path
     assert runner.evaluate(Version(other), (keeps,), None).outcome == "outputs differ"
 
 
+ADDS = """\
+// /// warplens
+// [add]
+// grid = 300
+// block = 32
+// args = ["random f32[9600]", "full(2) f32[9600]", "arange f32[9600]"]
+// ///
+__global__ void add(const float* x, float* y, float* z) {
+  int i = blockIdx.x * 32 + threadIdx.x;
+  y[i] += x[i];
+  z[i] += x[i];
+}
+"""
+
+
+def test_an_array_of_one_number_has_it_again_for_each_version(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("warplens.commands.suggestion.version_evaluator.LONG", 1)
+    path = tmp_path / "add.cu"
+    path.write_text(ADDS)
+    (target,) = targets(str(path), Flags(gpu="h200"))
+    runner = VersionRunner(target, SuggestRequest(RunOptions()))
+    before = runner.evaluate(Version(ADDS), (), None)
+    assert runner.constants.keys() == {1}
+    change = Change("", "", 8, ())
+    for number in range(2):  # each as a sample, and whole
+        other = ADDS.replace("y[i] += x[i];", f"y[i] += x[i] * 1.0f; // {number}")
+        runner.known.clear()
+        assert runner.evaluate(Version(other), (change,), 1e9).outcome == "sampled"
+        assert runner.evaluate(Version(other), (change,), None).outcome == "equal"
+    wrong = ADDS.replace("y[i] += x[i];", "y[i] = x[i] + 2.5f;")
+    assert runner.evaluate(Version(wrong), (change,), None).outcome == "outputs differ"
+    step = Step(change, Version(other), before, before.time_us, {})
+    compared = runner.on_other_inputs([step])
+    assert compared is not None
+    assert compared.exact
+
+
 def test_a_long_launch_is_sampled_before_it_is_executed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     path = tmp_path / "sum.cu"
     path.write_text(SUM.replace("65536", "262144"))
@@ -345,8 +382,9 @@ def test_a_divided_grid_stays_an_expression(padded: Suggested) -> None:
 
 
 def test_a_grid_with_x_and_y_exchanged_stays_an_expression(padded: Suggested) -> None:
-    def sizes(grid: tuple[int, int, int]) -> object:
-        change = replace(padded.suggestion.steps[0].change, launch=LaunchChange((8, 32, 1), grid=grid))
+    def sizes(grid: tuple[int, int, int], exchanged: int = 1) -> object:
+        launch = LaunchChange((8, 32, 1), grid=grid, exchanged=exchanged)
+        change = replace(padded.suggestion.steps[0].change, launch=launch)
         step = replace(
             padded.suggestion.steps[0], change=change, after=replace(padded.suggestion.end, grid=grid, block=(8, 32, 1))
         )
@@ -354,7 +392,9 @@ def test_a_grid_with_x_and_y_exchanged_stays_an_expression(padded: Suggested) ->
         return replace(padded, suggestion=replace(padded.suggestion, begin=begin, steps=(step,))).sizes
 
     assert sizes((4, 16, 1)) == {"grid": ("n / 32", "n / 32"), "block": (8, 32)}
-    assert sizes((64, 1, 1)) == {"grid": 64, "block": (8, 32)}
+    assert sizes((2, 64, 1)) == {"grid": ("ceil(n / 32 / 2)", "(n / 32) * 4"), "block": (8, 32)}
+    assert sizes((8, 8, 1), exchanged=0) == {"grid": ("ceil(n / 32 / 2)", "(n / 32) * 2"), "block": (8, 32)}
+    assert sizes((5, 7, 1)) == {"grid": (5, 7), "block": (8, 32)}
 
 
 def test_versions_are_disassembled_together(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -17,7 +17,13 @@ from warplens.advice import OutputComparison, Step, Version, compare_outputs
 from warplens.advice.launch_sites import LaunchRewrite, rewrite_of, why_not_rewritten
 from warplens.api import Module
 from warplens.commands.suggestion.program_sources import ProgramSources, Texts, short
-from warplens.commands.suggestion.version_evaluator import Candidate, SuggestRequest, VersionEvaluator, tolerant
+from warplens.commands.suggestion.version_evaluator import (
+    Candidate,
+    SuggestRequest,
+    VersionEvaluator,
+    line_shares,
+    tolerant,
+)
 from warplens.compiler.parameter_type import ParameterType, types_of
 from warplens.core.launch import Launch
 from warplens.core.run_options import RunOptions
@@ -165,6 +171,10 @@ class ProgramKernel(VersionEvaluator):
     def names(self) -> tuple[str, ...]:
         return self.launches[0].names
 
+    @property
+    def float_sums(self) -> frozenset[str]:
+        return self.source.float_sums
+
     def as_it_is(self) -> Candidate:
         return self.candidate(Version(self.texts[self.file]))
 
@@ -208,7 +218,7 @@ class ProgramKernel(VersionEvaluator):
             overlapping=any(launch.overlapping for launch in self.launches),
             faults=frozenset(finding.fault for finding in findings(run.subject)),
             warps=machine.limits.warps_per_multiprocessor, multiprocessors=machine.multiprocessors,
-            resident=run.occupancy.blocks,
+            resident=run.occupancy.blocks, lines=line_shares(run),
         )  # fmt: skip
 
     def refusal(self, source: KernelSource, change: Change, facts: LaunchFacts) -> str:
@@ -226,7 +236,7 @@ class ProgramKernel(VersionEvaluator):
             _, found = memory.executed(self.code(memory, steps[-1].after.text, launch), self.request.host)
             compared = compare_outputs(
                 memory.names, expected, found, tolerant([step.change for step in steps]), self.request.scratch,
-                self.request.totals,
+                self.request.totals, self.additions,
             )  # fmt: skip
             exact &= compared.exact
             differs.update(compared.differs)

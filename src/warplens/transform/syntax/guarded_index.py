@@ -8,20 +8,20 @@ for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gri
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from tree_sitter import Node
 
-from warplens.transform._change import Edit, edited
 from warplens.transform.syntax.canonical_form import (
     canonical,
     comparison,
     conjuncts,
     is_grid_index,
     is_grid_size,
-    unwrapped,
+    without_casts,
 )
+from warplens.transform.syntax.for_loop import LOOPS
 from warplens.transform.syntax.kernel_source import KernelSource, LaunchFacts
 
 BUILT_IN = ("threadIdx", "blockIdx", "blockDim", "gridDim")
@@ -31,7 +31,6 @@ COLLECTIVE = (
     "__sync", "__shfl", "__ballot", "__any", "__all", "__match", "__reduce", "__activemask", "clock", "printf",
     "this_thread", "cooperative_groups", "cg::",
 )  # fmt: skip
-LOOPS = ("for_statement", "while_statement", "do_statement")
 LEAVING = ("return_statement", "goto_statement", "gnu_asm_expression", "lambda_expression")
 
 
@@ -42,6 +41,7 @@ class GuardedIndex:
     name, type    of the index;  start: its first value;  declarator: where it gets it
     guard         the statement that ends it;  bound: what it stays below
     others        further conditions of an "if";  body: what is done for one index
+    sums          variables to which a loop adds
     """
 
     form: Literal["if", "return", "loop"]
@@ -53,6 +53,7 @@ class GuardedIndex:
     bound: Node
     others: tuple[Node, ...]
     body: tuple[Node, ...]
+    sums: tuple[str, ...] = ()
 
 
 class NotSafe(Exception):
@@ -62,8 +63,14 @@ class NotSafe(Exception):
         self.line, self.reason = line, reason
 
 
-def guarded_index(kernel: KernelSource, launch: LaunchFacts) -> GuardedIndex | None:
-    """The one of a kernel, None where it has another form.  NotSafe where it has, and is not safe to change."""
+def guarded_index(
+    kernel: KernelSource, launch: LaunchFacts, one_index: bool = False, adding: bool = False
+) -> GuardedIndex | None:
+    """The one of a kernel, None where it has another form.  NotSafe where it has, and is not safe to change.
+
+    one_index   whether a thread keeps to one index, so that what is computed from it before the guard may be used
+    adding      whether a loop may add to variables, which what follows it uses
+    """
     for position, statement in enumerate(kernel.body.named_children):
         rest = kernel.body.named_children[position + 1 :]
         found = None
@@ -71,53 +78,28 @@ def guarded_index(kernel: KernelSource, launch: LaunchFacts) -> GuardedIndex | N
             continue
         if statement.type == "if_statement":
             found = _test(kernel, launch, statement, rest)
-        elif statement.type == "for_statement" and not rest:
+        elif statement.type == "for_statement" and (adding or not rest):
             found = _loop(kernel, launch, statement)
         if found is None:
             return None
-        _check(kernel, launch, found)
+        if adding and found.form == "loop":
+            found = replace(found, sums=_sums(kernel, found))
+        _check(kernel, launch, found, one_index)
         return found
     return None
 
 
-def with_for_loop(kernel: KernelSource) -> KernelSource:
-    """The kernel with a loop that declares its index, if it ends in one that does not.
-
-    `int i = a; while (i < n) { ...; i += b; }` and `int i = a; for (; i < n; i += b) ...` become
-    `for (int i = a; i < n; i += b) ...`
-    """
-    loops = [node for node in kernel.body.named_children if node.type in ("while_statement", "for_statement")]
-    loop = loops[0] if len(loops) == 1 and loops[0] == kernel.body.named_children[-1] else None
-    condition = loop.child_by_field_name("condition") if loop else None
-    compared = comparison(kernel, condition) if condition else None
-    if loop is None or condition is None or compared is None or loop.child_by_field_name("initializer"):
-        return kernel
-    name, body = kernel[compared[0]], loop.child_by_field_name("body")
-    declared, written = kernel.declarators(name), kernel.written(name)
-    declaration = declared[0].parent if len(declared) == 1 else None
-    step = written[0].parent if len(written) == 1 else None
-    start = declared[0].child_by_field_name("value") if declaration else None
-    if declaration is None or declaration.parent != kernel.body or step is None or start is None or body is None:
-        return kernel
-    if len(declaration.children_by_field_name("declarator")) != 1 or step.type != "assignment_expression":
-        return kernel
-    edits = [Edit(*kernel.whole_line(declaration), "")]
-    if loop.type == "while_statement":
-        last = statements_of(body)[-1]
-        if step.parent != last or body.type != "compound_statement":
-            return kernel
-        edits.append(Edit(*kernel.whole_line(last), ""))
-    elif step != loop.child_by_field_name("update"):
-        return kernel
-    test = kernel[unwrapped(condition)]
-    head = f"for ({_type(kernel, declared[0])} {name} = {kernel[start]}; {test}; {kernel[step]})"
-    closed = (
-        next(node for node in reversed(loop.children) if node.type == ")")
-        if loop.type == "for_statement"
-        else condition
-    )
-    edits.append(Edit(loop.start_byte, closed.end_byte, head))
-    return KernelSource(edited(kernel.text, edits), kernel.full_name)
+def _sums(kernel: KernelSource, found: GuardedIndex) -> tuple[str, ...]:
+    """Variables declared before a loop that it uses only to add to them."""
+    names = []
+    for use in [use for part in found.body for use in kernel.find("identifier", within=part)]:
+        up, name = use.parent, kernel[use]
+        adds = up is not None and up.type == "assignment_expression" and kernel[up.children[1]] == "+="
+        if adds and up is not None and up.children[0] == use and name not in names:
+            uses = [one for part in found.body for one in kernel.uses(name, part)]
+            if uses == [use] and all(one.start_byte < found.guard.start_byte for one in kernel.declarators(name)):
+                names.append(name)
+    return tuple(names)
 
 
 def inside(node: Node, outer: Node) -> bool:
@@ -184,23 +166,24 @@ def _type(kernel: KernelSource, declarator: Node) -> str:
     return kernel[kind] if kind else "int"
 
 
-def _check(kernel: KernelSource, launch: LaunchFacts, found: GuardedIndex) -> None:
+def _check(kernel: KernelSource, launch: LaunchFacts, found: GuardedIndex, one_index: bool) -> None:
     """NotSafe where the body needs to know which thread works, or may leave early."""
     line = kernel.line(found.guard)
     if launch.grid[1:] != (1, 1) or launch.block[1:] != (1, 1):
         raise NotSafe(line, "the grid has more than one dimension")
-    if kernel.reached(found.bound) & {found.name, "threadIdx"} or list(
-        kernel.find("call_expression", "subscript_expression", "pointer_expression", within=found.bound)
+    bare = without_casts(kernel, found.bound)
+    if kernel.reached(bare) & {found.name, "threadIdx"} or list(
+        kernel.find("call_expression", "subscript_expression", "pointer_expression", within=bare)
     ):
         raise NotSafe(line, f"the bound of {found.name} may change: {kernel[found.bound]}")
-    bound = launch.numbers.get(kernel[found.bound], 0)
+    bound = launch.numbers.get(kernel[bare], 0)
     if bound + 8 * launch.grid[0] * launch.threads > LARGEST:
         raise NotSafe(line, f"{found.name} may exceed {LARGEST:,}")
     for statement in (*found.others, *found.body):
-        _check_part(kernel, found, statement)
+        _check_part(kernel, found, statement, one_index)
 
 
-def _check_part(kernel: KernelSource, found: GuardedIndex, part: Node) -> None:
+def _check_part(kernel: KernelSource, found: GuardedIndex, part: Node, one_index: bool) -> None:
     if written := kernel.written(found.name, part):
         raise NotSafe(kernel.line(written[0]), f"{found.name} is changed")
     for name in kernel.reached(found.bound):
@@ -216,13 +199,28 @@ def _check_part(kernel: KernelSource, found: GuardedIndex, part: Node) -> None:
         if kernel[node] in BUILT_IN:
             raise NotSafe(kernel.line(node), f"{kernel[node]} is used besides {found.name}")
         for local in kernel.declarators(kernel[node]):
-            if local.start_byte < found.guard.start_byte and local != found.declarator:
+            earlier = local.start_byte < found.guard.start_byte and local != found.declarator
+            if earlier and kernel[node] not in found.sums and not (one_index and _follows(kernel, local, found.name)):
                 _check_earlier(kernel, local, node, part)
     for call in kernel.find("call_expression", within=part):
         name = kernel.called(call)
         function = kernel.functions.get(name)
         if name.startswith(COLLECTIVE) or (function and _of_thread(kernel, function)):
             raise NotSafe(kernel.line(call), f"{name} needs to know the thread, or the others")
+
+
+def _follows(kernel: KernelSource, local: Node, index: str) -> bool:
+    """Whether a variable depends on the thread through the index alone."""
+    todo, seen = [local], {index}
+    while todo:
+        for leaf in kernel.find("identifier", within=todo.pop()):
+            if (name := kernel[leaf]) in BUILT_IN:
+                return False
+            if name not in seen:
+                seen.add(name)
+                todo += [value for one in kernel.declarators(name) if (value := one.child_by_field_name("value"))]
+                todo += [use.parent for use in kernel.written(name) if use.parent]
+    return True
 
 
 def _check_earlier(kernel: KernelSource, local: Node, use: Node, part: Node) -> None:

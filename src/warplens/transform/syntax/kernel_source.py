@@ -38,6 +38,7 @@ class LaunchFacts:
     faults    rules that found something
     warps     that an SM of the GPU can hold;  multiprocessors: of the GPU
     resident  blocks that an SM holds of this launch
+    lines     share of all executed warp instructions by source line, {} where it is not known
     """
 
     grid: tuple[int, int, int]
@@ -50,6 +51,7 @@ class LaunchFacts:
     warps: int = 64
     multiprocessors: int = 132
     resident: int = 8
+    lines: Mapping[int, float] = field(default_factory=dict)
 
     @property
     def threads(self) -> int:
@@ -304,11 +306,15 @@ class KernelSource:
         return {name for name, head in heads.items() if head and "&" in self[head].partition("(")[2]}
 
     @cached_property
-    def adds_floats(self) -> bool:
-        """Whether atomics add floats, so that the order of threads shows in the results."""
+    def float_sums(self) -> frozenset[str]:
+        """Arrays to which atomics add floats, so that the order of threads shows in them."""
         floats = {parameter.name for parameter in self.parameters if parameter.type not in INTEGERS}
         calls = [call for call in self.find("call_expression") if self.called(call).startswith("atomic")]
-        return any(self.reached(call) & floats for call in calls)
+        return frozenset(name for call in calls for name in self.reached(call) & floats)
+
+    @property
+    def adds_floats(self) -> bool:
+        return bool(self.float_sums)
 
     def declarators(self, name: str) -> list[Node]:
         """The declarators of a local variable, with the values they begin with."""

@@ -1,0 +1,81 @@
+"""Warp per row: what a thread adds up in a loop along a row, the 32 lanes of a warp add up together.
+
+Where each thread walks along a row of its own, the lanes stand in 32 rows at any moment, each in a sector of its own.
+Lanes that take every 32nd element of one row read neighbours, and shuffles join what they have added up.
+"""
+
+from __future__ import annotations
+
+from warplens.transform._change import Change, Edit, LaunchChange, Proposals, Refusal, transform
+from warplens.transform.syntax.accumulation import RowLoop, done_once, part_name, row_loops
+from warplens.transform.syntax.canonical_form import canonical
+from warplens.transform.syntax.guarded_index import LARGEST, GuardedIndex, NotSafe, guarded_index
+from warplens.transform.syntax.kernel_source import INTEGERS, KernelSource, LaunchFacts
+
+WARP = 32
+ALL = "0xffffffff"  # lanes that take part
+
+
+@transform("uncoalesced_access")
+def warp_per_row(kernel: KernelSource, launch: LaunchFacts) -> Proposals:
+    try:
+        index = guarded_index(kernel, launch, one_index=True)
+        if index is None or index.form == "loop":
+            return
+        loops = row_loops(kernel, index)
+        if not any(loop.sums for loop in loops):
+            return
+        yield _change(kernel, launch, index, loops)
+    except NotSafe as reason:
+        yield Refusal("", reason.line, f"no warp for each row: {reason.reason}")
+
+
+def _change(kernel: KernelSource, launch: LaunchFacts, index: GuardedIndex, loops: list[RowLoop]) -> Change:
+    line = kernel.line(loops[0].loop)
+    if launch.block[0] % WARP:
+        raise NotSafe(line, f"blocks of {launch.block[0]} threads are no whole warps")
+    if launch.grid[0] * launch.block[0] * WARP > LARGEST:
+        raise NotSafe(line, f"the number of a thread may exceed {LARGEST:,}")
+    declaration = index.declarator.parent
+    assert declaration is not None
+    lane, indent = kernel.fresh("lane", "lane_of_warp"), kernel.indent(declaration)
+    edits = [
+        Edit(index.start.start_byte, index.start.end_byte, f"({kernel[index.start]}) / {WARP}"),
+        Edit(declaration.end_byte, declaration.end_byte, f"\n{indent}int {lane} = threadIdx.x % {WARP};"),
+    ]
+    for loop in loops:
+        edits += _shared_loop(kernel, loop, lane)
+    edits += done_once(kernel, index, loops, f"{lane} == 0")
+    whole = all(kernel.plain_type(one.type) in INTEGERS for loop in loops for one in loop.sums)
+    return Change(
+        "", f"a warp for each {index.name}: its lanes share the loop over {loops[0].counter}", line, tuple(edits),
+        LaunchChange(grid_times=WARP), "exact" if whole else "order",
+        f"blocks of a multiple of {WARP} threads, {WARP} for each {index.name}",
+    )  # fmt: skip
+
+
+def _shared_loop(kernel: KernelSource, loop: RowLoop, lane: str) -> list[Edit]:
+    """The loop from the lane's number on in steps of a warp, and behind it the sum of all lanes."""
+    first = lane if canonical(kernel, loop.start) == "0" else f"{kernel[loop.start]} + {lane}"
+    edits = [
+        Edit(loop.start.start_byte, loop.start.end_byte, first),
+        Edit(loop.update.start_byte, loop.update.end_byte, f"{loop.counter} += {WARP}"),
+    ]
+    indent, before, behind = kernel.indent(loop.loop), "", ""
+    for one in loop.sums:
+        name = kernel[one.target] if one.whole else part_name(kernel, loop, one)
+        offset = kernel.fresh("offset", "lanes")
+        head = f"for (int {offset} = {WARP // 2}; {offset} > 0; {offset} /= 2)"
+        behind += f"\n{indent}{head} {one.joined(kernel, name, f'__shfl_xor_sync({ALL}, {name}, {offset})')}"
+        if not one.whole:
+            before += f"{indent}{one.type} {name} = 0;\n"
+            edits += [Edit(place.start_byte, place.end_byte, name) for place in one.places]
+            guard = "" if one.target.type == "identifier" else f"if ({lane} == 0) "
+            behind += f"\n{indent}{guard}{kernel[one.target]} += {name};"
+    pragma = loop.loop.prev_named_sibling
+    top = pragma if pragma is not None and pragma.type == "preproc_call" else loop.loop
+    if before:
+        if not kernel.begins_line(top):
+            raise NotSafe(kernel.line(top), "the loop does not begin a line")
+        edits.append(Edit(kernel.line_start(top), kernel.line_start(top), before))
+    return [*edits, Edit(loop.loop.end_byte, loop.loop.end_byte, behind)] if behind else edits

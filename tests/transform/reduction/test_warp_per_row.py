@@ -1,0 +1,132 @@
+"""Warp per row: a loop along the row of a thread becomes one that the lanes of a warp share."""
+
+from __future__ import annotations
+
+import pytest
+
+from transform.proposals import changes_of, diffs, facts, refusals
+from warplens.transform.reduction.warp_per_row import warp_per_row
+
+SUM = """\
+__global__ void f(const float* in, float* out, int n, int width) {
+  int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= n) return;
+  float s = 0;
+  for (int k = 0; k < width; ++k) s += in[row * width + k];
+  out[row] = s;
+}
+"""
+PRODUCT = """\
+__global__ void f(float *a, float *x, float *y, float *z, int n) {
+    int i = threadIdx.x + blockDim.x * blockIdx.x;
+    if (i < n) {
+        int j;
+        y[i] = 0;
+#pragma unroll 4
+        for (j = 0; j < n; j++) {
+            y[i] += a[i * n + j] * x[j];
+            z[i] += a[i * n + j];
+        }
+        y[i] = 2 * y[i];
+    }
+}
+"""
+SOFTMAX = """\
+__global__ void f(const int* first, const double* x, double* y, int n) {
+  unsigned row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row < n) {
+    double most = -1, all = 1;
+    for (int k = first[row]; k < first[row + 1]; k += 1) most = fmax(most, x[k]);
+    for (int k = first[row]; k < first[row + 1]; ++k) all += exp(x[k] - most);
+    for (int k = first[row]; k < first[row + 1]; ++k) y[k] = exp(x[k] - most) / all;
+  }
+}
+"""
+
+
+def test_the_lanes_add_up_together_and_the_first_one_stores() -> None:
+    (change,) = changes_of(warp_per_row, SUM, facts())
+    assert (change.launch.grid_times, change.effect) == (32, "order")
+    assert change.launch.grid_of((10, 1, 1)) == (320, 1, 1)
+    assert change.promise == "blocks of a multiple of 32 threads, 32 for each row"
+    assert diffs(warp_per_row, SUM, facts()) == ["""\
+-  int row = blockIdx.x * blockDim.x + threadIdx.x;
++  int row = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
++  int lane = threadIdx.x % 32;
+-  for (int k = 0; k < width; ++k) s += in[row * width + k];
+-  out[row] = s;
++  for (int k = lane; k < width; k += 32) s += in[row * width + k];
++  for (int offset = 16; offset > 0; offset /= 2) s += __shfl_xor_sync(0xffffffff, s, offset);
++  if (lane == 0) out[row] = s;"""]  # fmt: skip
+
+
+def test_sums_in_elements_get_variables() -> None:
+    assert diffs(warp_per_row, PRODUCT, facts()) == ["""\
+-    int i = threadIdx.x + blockDim.x * blockIdx.x;
++    int i = (threadIdx.x + blockDim.x * blockIdx.x) / 32;
++    int lane = threadIdx.x % 32;
+-        y[i] = 0;
++        if (lane == 0) y[i] = 0;
++        float sum_of_y = 0;
++        float sum_of_z = 0;
+-        for (j = 0; j < n; j++) {
+-            y[i] += a[i * n + j] * x[j];
+-            z[i] += a[i * n + j];
++        for (j = lane; j < n; j += 32) {
++            sum_of_y += a[i * n + j] * x[j];
++            sum_of_z += a[i * n + j];
+-        y[i] = 2 * y[i];
++        for (int offset = 16; offset > 0; offset /= 2) sum_of_y += __shfl_xor_sync(0xffffffff, sum_of_y, offset);
++        if (lane == 0) y[i] += sum_of_y;
++        for (int offset = 16; offset > 0; offset /= 2) sum_of_z += __shfl_xor_sync(0xffffffff, sum_of_z, offset);
++        if (lane == 0) z[i] += sum_of_z;
++        if (lane == 0) y[i] = 2 * y[i];"""]  # fmt: skip
+
+
+def test_a_type_that_a_header_defines() -> None:
+    (diff,) = diffs(warp_per_row, PRODUCT.replace("float", "DATA_TYPE"), facts())
+    assert "+        DATA_TYPE sum_of_y = 0;" in diff
+    (change,) = changes_of(warp_per_row, "typedef int real;\n" + PRODUCT.replace("float", "real"), facts())
+    assert change.effect == "exact"
+    assert refusals(warp_per_row, "using real = short;\n" + PRODUCT.replace("float", "real"), facts())
+
+
+def test_rows_of_any_length_with_a_maximum_a_sum_and_elements_of_their_own() -> None:
+    (diff,) = diffs(warp_per_row, SOFTMAX, facts())
+    assert [line for line in diff.split("\n") if line.startswith("+    ")] == [
+        "+    for (int k = first[row] + lane; k < first[row + 1]; k += 32) most = fmax(most, x[k]);",
+        "+    for (int offset = 16; offset > 0; offset /= 2) "
+        "most = fmax(most, __shfl_xor_sync(0xffffffff, most, offset));",
+        "+    double sum = 0;",
+        "+    for (int k = first[row] + lane; k < first[row + 1]; k += 32) sum += exp(x[k] - most);",
+        "+    for (int offset = 16; offset > 0; offset /= 2) sum += __shfl_xor_sync(0xffffffff, sum, offset);",
+        "+    all += sum;",
+        "+    for (int k = first[row] + lane; k < first[row + 1]; k += 32) y[k] = exp(x[k] - most) / all;",
+    ]
+
+
+@pytest.mark.parametrize(("old", "new", "reason"), [
+    ("++k", "k += 2", "the loop does not count upwards one by one"),
+    ("s += in[row * width + k]", "s = 2 * s + in[row * width + k]",
+     "a loop does more than to add up or to store elements of its own"),
+    ("s += in[row * width + k]", "s += s * in[row * width + k]", "the loop reads s"),
+    ("s += in[row * width + k]", "out[k] += 1", "out is used other than as out[k]"),
+    ("for (int k = 0; k < width; ++k) s += in[row * width + k];\n  out[row] = s",
+     "int k;\n  for (k = 0; k < width; ++k) s += in[row * width + k];\n  out[row] = s / k",
+     "k is used behind its loop"),
+    ("float s", "half s", "s may not be shuffled"),
+    ("out[row] = s;", "out[row] = s; out[row] += out[0];", ""),
+    ("out[row] = s;", "out[row] = s; float v = out[row]; out[row + n] = v;", "out is read behind a store"),
+    ("out[row] = s;", "out[row] = s++;", "s is changed beside a store"),
+    ("out[row] = s;", "if (s > 0) for (int k = 0; k < 3; ++k) out[k] = s;", "a loop stands under a condition"),
+])  # fmt: skip
+def test_what_lanes_cannot_share(old: str, new: str, reason: str) -> None:
+    found = [] if not reason else refusals(warp_per_row, SUM.replace(old, new), facts())
+    assert [text.removeprefix("no warp for each row: ") for _, text in found] == ([reason] if reason else [])
+    assert reason or changes_of(warp_per_row, SUM.replace(old, new), facts())
+
+
+def test_blocks_that_are_no_whole_warps() -> None:
+    assert refusals(warp_per_row, SUM, facts(block=48)) == [
+        (5, "no warp for each row: blocks of 48 threads are no whole warps")
+    ]
