@@ -154,7 +154,8 @@ def search(
 def _executed_whole(step: Step, before: Sequence[Step], evaluate: Evaluate) -> Step:
     """A step of which a sample was timed."""
     changes = (*(kept.change for kept in before), step.change)
-    return replace(step, evaluation=evaluate(step.after, changes, None))
+    found = evaluate(step.after, changes, None)
+    return replace(step, evaluation=found if found.time_us else replace(found, time_us=step.evaluation.time_us))
 
 
 def _alike(step: Step, wrong: Step) -> bool:
@@ -166,7 +167,8 @@ def _alike(step: Step, wrong: Step) -> bool:
 
 
 def _as_wrong(step: Step, wrong: Step) -> Step:
-    return replace(step, evaluation=replace(wrong.evaluation, note=f"likewise: {wrong.evaluation.note}"))
+    found = replace(wrong.evaluation, time_us=step.evaluation.time_us, note="likewise other outputs")
+    return replace(step, evaluation=found)
 
 
 def _gains(step: Step) -> bool:

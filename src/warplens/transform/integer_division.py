@@ -6,15 +6,17 @@ reciprocal three.  The reciprocal itself costs a division of 64 bits, so that it
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
 from tree_sitter import Node
 
 from warplens.transform._change import Change, Edit, Proposals, Refusal, transform
 from warplens.transform.several_elements import combined, with_loop
 from warplens.transform.syntax.guarded_index import BUILT_IN, LARGEST, LOOPS, inside
-from warplens.transform.syntax.kernel_source import KernelSource, LaunchFacts
+from warplens.transform.syntax.kernel_source import FLOATS, KernelSource, LaunchFacts
 
 SIGNED, UNSIGNED = ("int", "int32_t"), ("unsigned", "unsigned int", "uint32_t", "uint")
-ONCE = "its reciprocal takes a division too, and serves once"
 
 # For d > 0 and 0 <= n < 2^31: with l = ceil(log2 d) and m = floor(2^(31 + l) / d) + 1, n m / 2^(31 + l) is at least
 # n / d and exceeds it by at most n / 2^31 / d < 1 / d, so that both have the same whole part.  m < 2^32.
@@ -49,43 +51,69 @@ struct {name} {{
 """
 
 
+@dataclass(frozen=True)
+class Divisor:
+    """A parameter by which is divided.
+
+    divisions   that are replaced;  unsigned: whether a dividend may have 32 bits
+    all_unsigned   whether all dividends are unsigned, so that none is negative
+    """
+
+    name: str
+    divisions: tuple[Node, ...]
+    unsigned: bool
+    all_unsigned: bool
+
+    @property
+    def serves(self) -> bool:
+        """Whether a reciprocal that is computed once serves for more than one quotient."""
+        return len(self.divisions) > 1 or _in_loop(self.divisions[0])
+
+    @property
+    def promise(self) -> str:
+        dividends = "" if self.all_unsigned else ", and what is divided by it is not negative"
+        return f"{self.name} is positive{dividends}"
+
+
 @transform()
 def integer_division(kernel: KernelSource, launch: LaunchFacts) -> Proposals:
     if launch.grid[0] * launch.block[0] * 2 > LARGEST:
         return  # an index may be negative
-    divisions = [node for node in kernel.find("binary_expression") if kernel[node.children[1]] in ("/", "%")]
-    yield from _by_power_of_two(kernel, divisions)
+    yield from _by_power_of_two(kernel, _divisions(kernel))
+    found = list(_divisors(kernel, launch))
+    loop = with_loop(kernel, launch) if any(isinstance(one, Divisor) for one in found) else None
+    for one in found:
+        if isinstance(one, Refusal):
+            yield one
+        elif one.serves:
+            yield _change(kernel, [one])
+        elif loop is None:
+            line, reason = kernel.line(one.divisions[0]), "its reciprocal takes a division too, and serves once"
+            yield Refusal("", line, f"the division by {one.name} stays: {reason}")
+    several = [one for one in found if isinstance(one, Divisor) and one.serves]
+    if len(several) > 1:
+        yield _change(kernel, several)
+    if loop is not None:  # there each reciprocal serves for many quotients
+        looped, change = loop
+        again = [one for one in _divisors(looped, launch) if isinstance(one, Divisor)]
+        for chosen in [[one] for one in again] + ([again] if len(again) > 1 else []):
+            yield combined(kernel, change, looped, _change(looped, chosen))
+
+
+def _divisions(kernel: KernelSource) -> list[Node]:
+    return [node for node in kernel.find("binary_expression") if kernel[node.children[1]] in ("/", "%")]
+
+
+def _divisors(kernel: KernelSource, launch: LaunchFacts) -> Iterator[Divisor | Refusal]:
     for parameter in kernel.parameters:
         if parameter.pointer or parameter.type not in SIGNED + UNSIGNED:
             continue
-        by_it = _divisions_by(kernel, parameter.name)
-        if not by_it:
-            continue
-        found = _by_parameter(kernel, launch, parameter.name, by_it)
-        in_loop = _in_a_loop(kernel, launch, parameter.name, found)
-        if isinstance(found, Change) or in_loop is None:
-            yield found
-        if in_loop is not None:
-            yield in_loop
+        by_it = [node for node in _divisions(kernel) if kernel[node.children[2]] == parameter.name]
+        if whole := [node for node in by_it if not _is_float(kernel, node.children[0])]:
+            yield _divisor(kernel, launch, parameter.name, whole)
 
 
-def _in_a_loop(kernel: KernelSource, launch: LaunchFacts, name: str, found: Change | Refusal) -> Change | None:
-    """The same in a loop over several elements, where the reciprocal serves more than once."""
-    may_pay = isinstance(found, Change) or found.reason.endswith(ONCE)
-    loop = with_loop(kernel, launch) if may_pay else None
-    if loop is None:
-        return None
-    looped, change = loop
-    then = _by_parameter(looped, launch, name, _divisions_by(looped, name))
-    return combined(kernel, change, looped, then) if isinstance(then, Change) else None
-
-
-def _divisions_by(kernel: KernelSource, name: str) -> list[Node]:
-    divisions = [node for node in kernel.find("binary_expression") if kernel[node.children[1]] in ("/", "%")]
-    return [node for node in divisions if kernel[node.children[2]] == name]
-
-
-def _by_parameter(kernel: KernelSource, launch: LaunchFacts, name: str, divisions: list[Node]) -> Change | Refusal:
+def _divisor(kernel: KernelSource, launch: LaunchFacts, name: str, divisions: list[Node]) -> Divisor | Refusal:
     first = divisions[0]
     line = kernel.line(first)
     if kernel.written(name):
@@ -99,36 +127,70 @@ def _by_parameter(kernel: KernelSource, launch: LaunchFacts, name: str, division
     if not changed:
         what = kernel[first.children[0]]
         return Refusal("", line, f"the division by {name} stays: {what} may be negative, or more than 32 bits")
-    if len(changed) < 2 and not _in_loop(changed[0]):
-        return Refusal("", line, f"the division by {name} stays: {ONCE}")
     if not 0 < launch.numbers.get(name, 0) <= LARGEST:
         return Refusal("", line, f"the division by {name} stays: {name} may be zero or negative")
-    helper = OF_32_BITS if unsigned else OF_31_BITS
+    return Divisor(name, tuple(changed), bool(unsigned), len(unsigned) == len(changed))
+
+
+def _change(kernel: KernelSource, divisors: Sequence[Divisor]) -> Change:
+    helper = OF_32_BITS if any(one.unsigned for one in divisors) else OF_31_BITS
     there = helper.format(name="Divisor", step=kernel.step) in kernel.text
-    struct, by = "Divisor" if there else kernel.fresh("Divisor"), kernel.fresh(f"by_{name}")
+    struct = "Divisor" if there else kernel.fresh("Divisor")
     inner = kernel.indent(kernel.body) + kernel.step
     start = kernel.body.start_byte + 1
     edits = [] if there else [Edit(kernel.above, kernel.above, helper.format(name=struct, step=kernel.step))]
-    edits.append(Edit(start, start, f"\n{inner}{struct} {by}({name});"))
-    for node in changed:
-        if not any(node != other and inside(node, other) for other in changed):
-            edits.append(Edit(node.start_byte, node.end_byte, _called(kernel, node, changed, by)))
-    dividends = "" if len(unsigned) == len(changed) else ", and what is divided by it is not negative"
-    return Change(
-        "", f"divide by {name} with its reciprocal, computed once", kernel.line(changed[0]), tuple(edits),
-        promise=f"{name} is positive{dividends}",
-    )  # fmt: skip
+    by = {one.name: kernel.fresh(f"by_{one.name}") for one in divisors}
+    made = "".join(f"\n{inner}{struct} {by[one.name]}({one.name});" for one in divisors)
+    edits.append(Edit(start, start, made))
+    changed = {node.id: by[one.name] for one in divisors for node in one.divisions}
+    nodes = [node for one in divisors for node in one.divisions]
+    for node in nodes:
+        if not any(node != other and inside(node, other) for other in nodes):
+            edits.append(Edit(node.start_byte, node.end_byte, _called(kernel, node, changed)))
+    names = [one.name for one in divisors]
+    listed = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+    title = f"divide by {listed} with {'their reciprocals' if len(names) > 1 else 'its reciprocal'}, computed once"
+    line = min(kernel.line(node) for node in nodes)
+    return Change("", title, line, tuple(edits), promise="; ".join(one.promise for one in divisors))
 
 
-def _called(kernel: KernelSource, node: Node, changed: list[Node], by: str) -> str:
+def _called(kernel: KernelSource, node: Node, changed: Mapping[int, str]) -> str:
     """The call in place of a division, with those inside of it."""
     left = kernel.replaced(
-        _bare(node.children[0]), lambda part: _called(kernel, part, changed, by) if part in changed else None
+        _bare(node.children[0]), lambda part: _called(kernel, part, changed) if part.id in changed else None
     )
     what = "quotient" if kernel[node.children[1]] == "/" else "remainder"
-    call = f"{by}.{what}({left})"
+    call = f"{changed[node.id]}.{what}({left})"
     # unsigned where it was int: of no consequence as an index, but -1 + 2u is no -1 + 2 where it becomes 64 bits
     return f"(int){call}" if _kind(kernel, node) == "int" and _sign_matters(kernel, node) else call
+
+
+def _is_float(kernel: KernelSource, node: Node) -> bool:
+    """Whether an expression is a float: the division by an integer is one of floats then."""
+    for leaf in kernel.find("identifier", "number_literal", within=node):
+        text = kernel[leaf]
+        if leaf.type == "number_literal":
+            if "." in text:
+                return True
+            continue
+        if _within_brackets(leaf, node):
+            continue
+        types = [parameter.type for parameter in kernel.parameters if parameter.name == text]
+        declarations = [one.parent for one in kernel.declarators(text) if one.parent]
+        types += [kernel[kind] for one in declarations if (kind := one.child_by_field_name("type"))]
+        if any(kernel.plain_type(kind) in FLOATS for kind in types):
+            return True
+    return False
+
+
+def _within_brackets(leaf: Node, outer: Node) -> bool:
+    """Whether it is part of an index."""
+    node: Node | None = leaf
+    while node is not None and node != outer:
+        if node.type == "subscript_argument_list":
+            return True
+        node = node.parent
+    return False
 
 
 def _sign_matters(kernel: KernelSource, node: Node) -> bool:

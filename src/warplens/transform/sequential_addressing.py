@@ -6,13 +6,19 @@ The threads that work then lie together, and so do the elements that they access
 from __future__ import annotations
 
 from warplens.transform._change import Change, Edit, Proposals, Refusal, transform
-from warplens.transform.syntax.block_reduction import BlockReduction, block_reductions
+from warplens.transform.syntax.block_reduction import BlockReduction, block_reductions, with_for
+from warplens.transform.syntax.for_loop import of_whole
 from warplens.transform.syntax.guarded_index import NotSafe
 from warplens.transform.syntax.kernel_source import KernelSource, LaunchFacts
 
 
 @transform("inactive_lanes", "bank_conflicts", "uncoalesced_access")
 def sequential_addressing(kernel: KernelSource, launch: LaunchFacts) -> Proposals:
+    plain = with_for(kernel)
+    yield from of_whole(kernel, plain, _proposed(plain, launch))
+
+
+def _proposed(kernel: KernelSource, launch: LaunchFacts) -> Proposals:
     try:
         found = [one for one in block_reductions(kernel, launch) if one.form == "neighbours"]
     except NotSafe as reason:

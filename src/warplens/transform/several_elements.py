@@ -13,7 +13,8 @@ from tree_sitter import Node
 
 from warplens.transform._change import Change, Edit, Effect, LaunchChange, Proposals, Refusal, edited, transform
 from warplens.transform.syntax.canonical_form import canonical
-from warplens.transform.syntax.guarded_index import GuardedIndex, NotSafe, guarded_index, with_for_loop
+from warplens.transform.syntax.for_loop import is_last, with_for_loops
+from warplens.transform.syntax.guarded_index import GuardedIndex, NotSafe, guarded_index
 from warplens.transform.syntax.kernel_source import KernelSource, LaunchFacts, walk
 
 LONGEST = 110  # characters of a line, without its indentation
@@ -25,7 +26,7 @@ def several_elements(kernel: KernelSource, launch: LaunchFacts) -> Proposals:
     if launch.grid[0] < 2 * blocks:
         return
     try:
-        index = guarded_index(with_for_loop(kernel), launch)
+        index = guarded_index(with_for_loops(kernel, is_last), launch)
     except NotSafe as reason:
         yield Refusal("", reason.line, f"no loop over several elements: {reason.reason}")
         return

@@ -11,8 +11,16 @@ from dataclasses import dataclass
 from tree_sitter import Node
 
 from warplens.transform._change import Change, Edit, LaunchChange, Proposals, Refusal, transform
-from warplens.transform.syntax.block_reduction import BARRIER, BlockReduction, block_reductions, swapped, value_names
+from warplens.transform.syntax.block_reduction import (
+    BARRIER,
+    BlockReduction,
+    block_reductions,
+    swapped,
+    value_names,
+    with_for,
+)
 from warplens.transform.syntax.canonical_form import canonical, is_grid_index
+from warplens.transform.syntax.for_loop import of_whole
 from warplens.transform.syntax.guarded_index import NotSafe, inside
 from warplens.transform.syntax.kernel_source import KernelSource, LaunchFacts, walk
 
@@ -39,6 +47,11 @@ class Input:
 
 @transform()
 def several_inputs(kernel: KernelSource, launch: LaunchFacts) -> Proposals:
+    plain = with_for(kernel)
+    yield from of_whole(kernel, plain, _proposed(plain, launch))
+
+
+def _proposed(kernel: KernelSource, launch: LaunchFacts) -> Proposals:
     try:
         for one in block_reductions(kernel, launch)[:1]:
             found = _in_place(kernel, launch, one) or _input(kernel, launch, one)

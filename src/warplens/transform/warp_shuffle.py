@@ -14,8 +14,10 @@ from warplens.transform.syntax.block_reduction import (
     is_barrier,
     swapped,
     value_names,
+    with_for,
 )
 from warplens.transform.syntax.canonical_form import canonical
+from warplens.transform.syntax.for_loop import of_whole
 from warplens.transform.syntax.guarded_index import NotSafe
 from warplens.transform.syntax.kernel_source import KernelSource, LaunchFacts
 
@@ -26,6 +28,11 @@ LONGEST = 100  # characters of a line, without its indentation
 
 @transform()
 def warp_shuffle(kernel: KernelSource, launch: LaunchFacts) -> Proposals:
+    plain = with_for(kernel)
+    yield from of_whole(kernel, plain, _proposed(plain, launch))
+
+
+def _proposed(kernel: KernelSource, launch: LaunchFacts) -> Proposals:
     try:
         for one in block_reductions(kernel, launch):
             if one.form == "halves" and launch.threads >= 2 * WARP:

@@ -7,13 +7,14 @@ do not begin at a multiple of the wide element, are done one by one as before.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from warplens.transform._change import Change, Edit, LaunchChange, Proposals, Refusal, edited, transform
+from warplens.transform._change import Change, Edit, LaunchChange, Proposals, Refusal, transform
 from warplens.transform.syntax.canonical_form import unwrapped
-from warplens.transform.syntax.guarded_index import GuardedIndex, NotSafe, guarded_index, with_for_loop
+from warplens.transform.syntax.for_loop import is_last, of_whole, with_for_loops
+from warplens.transform.syntax.guarded_index import GuardedIndex, NotSafe, guarded_index
 from warplens.transform.syntax.kernel_source import KernelParameter, KernelSource, LaunchFacts
 from warplens.transform.syntax.vector_types import VECTORS, lanes_of
 
@@ -37,13 +38,8 @@ class Array:
 
 @transform()
 def wide_access(kernel: KernelSource, launch: LaunchFacts) -> Proposals:
-    plain = with_for_loop(kernel)
-    for found in _proposed(plain, launch):
-        if isinstance(found, Change) and plain is not kernel:
-            whole = Edit(0, len(kernel.data), edited(plain.text, found.edits))
-            yield replace(found, edits=(whole,))
-        else:
-            yield found
+    plain = with_for_loops(kernel, is_last)
+    yield from of_whole(kernel, plain, _proposed(plain, launch))
 
 
 def _proposed(kernel: KernelSource, launch: LaunchFacts) -> Proposals:

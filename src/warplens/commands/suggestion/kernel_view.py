@@ -55,6 +55,8 @@ def _change(step: Step, fresh: str) -> ChangeView:
 
 def _reason(step: Step) -> str:
     """Why a change that was tried is not offered."""
+    if step.evaluation.outcome == "outputs differ" and step.gain >= NOISE:
+        return f"{step.gain:.0%} less time, but {step.evaluation.note}"
     if step.evaluation.outcome not in ("equal", "sampled", "no gain"):
         return step.evaluation.note
     if step.gain >= NOISE:

@@ -8,7 +8,6 @@ from rich.text import Text
 
 from warplens.report.prediction_view import spoken
 from warplens.report.suggestion_view import ChangeView, MeasuredView, RejectedView, SuggestionView
-from warplens.report.terminal.console_layout import grid_of
 from warplens.report.wording import count, percent
 
 COLOURS = {"+": "green", "-": "red", "@": "cyan"}
@@ -35,10 +34,8 @@ def show(view: SuggestionView, out: Console, whole: bool = True, alone: bool = T
                 out.print(Text(line, style=COLOURS.get(line[:1], "")), soft_wrap=True)
     if whole and view.rejected:
         out.print("\nTried without success")
-        table = grid_of("Change", "Line", "Result")
         for found in view.rejected:
-            table.add_row(found.title, str(found.line or ""), found.reason)
-        out.print(table)
+            out.print(_item("", f"{where(found)}{found.title}: {found.reason}"))
     if view.refused:
         out.print("\nNot tried")
         for found in view.refused:

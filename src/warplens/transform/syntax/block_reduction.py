@@ -20,6 +20,7 @@ from warplens.transform.syntax.canonical_form import (
     is_grid_index,
     unwrapped,
 )
+from warplens.transform.syntax.for_loop import with_for_loops
 from warplens.transform.syntax.guarded_index import NotSafe, statements_of
 from warplens.transform.syntax.kernel_source import KernelSource, LaunchFacts, walk
 
@@ -67,6 +68,11 @@ def block_reductions(kernel: KernelSource, launch: LaunchFacts) -> list[BlockRed
             if not _is_first(kernel, one, use):
                 raise NotSafe(kernel.line(use), f"{kernel[use]} is used after the loop, besides {one.array}[0]")
     return found
+
+
+def with_for(kernel: KernelSource) -> KernelSource:
+    """The kernel with its loops with barriers as `for`."""
+    return with_for_loops(kernel, lambda source, loop: bool(source.calls(BARRIER, within=loop)))
 
 
 def is_barrier(kernel: KernelSource, statement: Node) -> bool:
@@ -195,7 +201,7 @@ def _begin(kernel: KernelSource, begin: Node) -> tuple[str, Node | None]:
 def _form(
     kernel: KernelSource, launch: LaunchFacts, name: str, first: Node | None, condition: Node, update: Node
 ) -> Literal["neighbours", "halves"] | None:
-    compared = comparison(kernel, condition)
+    compared = _end(kernel, condition)
     operator, factor = kernel[update.children[1]], kernel.constant(update.children[2])
     if first is None or compared is None or kernel[update.children[0]] != name:
         return None
@@ -204,11 +210,20 @@ def _form(
     begin = canonical(kernel, first)
     if begin == "1" and (operator, factor) in ups and kernel[low] == name and relation == "<":
         return "neighbours" if is_block_size(canonical(kernel, high), launch) else None
-    ends = (canonical(kernel, low), relation) in (("0", "<"), ("1", "<="))
+    ends = (canonical(kernel, low), relation) in (("0", "<"), ("0", "!="), ("1", "<="))
     half = begin == str(launch.block[0] // 2) or (begin.endswith("/2") and is_block_size(begin[:-2], launch))
     if half and (operator, factor) in downs and kernel[high] == name and ends:
         return "halves"
     return None
+
+
+def _end(kernel: KernelSource, condition: Node) -> tuple[Node, str, Node] | None:
+    """A comparison as that function has it, or `0 != s`."""
+    node = unwrapped(condition)
+    if node.type == "binary_expression" and kernel[node.children[1]] == "!=":
+        left, right = node.children[0], node.children[2]
+        return (left, "!=", right) if canonical(kernel, left) == "0" else (right, "!=", left)
+    return comparison(kernel, node)
 
 
 def _pair(kernel: KernelSource, statement: Node) -> tuple[Node, Node] | None:

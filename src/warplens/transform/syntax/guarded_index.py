@@ -13,7 +13,6 @@ from typing import Literal
 
 from tree_sitter import Node
 
-from warplens.transform._change import Edit, edited
 from warplens.transform.syntax.canonical_form import (
     canonical,
     comparison,
@@ -22,6 +21,7 @@ from warplens.transform.syntax.canonical_form import (
     is_grid_size,
     unwrapped,
 )
+from warplens.transform.syntax.for_loop import LOOPS
 from warplens.transform.syntax.kernel_source import KernelSource, LaunchFacts
 
 BUILT_IN = ("threadIdx", "blockIdx", "blockDim", "gridDim")
@@ -31,7 +31,6 @@ COLLECTIVE = (
     "__sync", "__shfl", "__ballot", "__any", "__all", "__match", "__reduce", "__activemask", "clock", "printf",
     "this_thread", "cooperative_groups", "cg::",
 )  # fmt: skip
-LOOPS = ("for_statement", "while_statement", "do_statement")
 LEAVING = ("return_statement", "goto_statement", "gnu_asm_expression", "lambda_expression")
 
 
@@ -78,46 +77,6 @@ def guarded_index(kernel: KernelSource, launch: LaunchFacts) -> GuardedIndex | N
         _check(kernel, launch, found)
         return found
     return None
-
-
-def with_for_loop(kernel: KernelSource) -> KernelSource:
-    """The kernel with a loop that declares its index, if it ends in one that does not.
-
-    `int i = a; while (i < n) { ...; i += b; }` and `int i = a; for (; i < n; i += b) ...` become
-    `for (int i = a; i < n; i += b) ...`
-    """
-    loops = [node for node in kernel.body.named_children if node.type in ("while_statement", "for_statement")]
-    loop = loops[0] if len(loops) == 1 and loops[0] == kernel.body.named_children[-1] else None
-    condition = loop.child_by_field_name("condition") if loop else None
-    compared = comparison(kernel, condition) if condition else None
-    if loop is None or condition is None or compared is None or loop.child_by_field_name("initializer"):
-        return kernel
-    name, body = kernel[compared[0]], loop.child_by_field_name("body")
-    declared, written = kernel.declarators(name), kernel.written(name)
-    declaration = declared[0].parent if len(declared) == 1 else None
-    step = written[0].parent if len(written) == 1 else None
-    start = declared[0].child_by_field_name("value") if declaration else None
-    if declaration is None or declaration.parent != kernel.body or step is None or start is None or body is None:
-        return kernel
-    if len(declaration.children_by_field_name("declarator")) != 1 or step.type != "assignment_expression":
-        return kernel
-    edits = [Edit(*kernel.whole_line(declaration), "")]
-    if loop.type == "while_statement":
-        last = statements_of(body)[-1]
-        if step.parent != last or body.type != "compound_statement":
-            return kernel
-        edits.append(Edit(*kernel.whole_line(last), ""))
-    elif step != loop.child_by_field_name("update"):
-        return kernel
-    test = kernel[unwrapped(condition)]
-    head = f"for ({_type(kernel, declared[0])} {name} = {kernel[start]}; {test}; {kernel[step]})"
-    closed = (
-        next(node for node in reversed(loop.children) if node.type == ")")
-        if loop.type == "for_statement"
-        else condition
-    )
-    edits.append(Edit(loop.start_byte, closed.end_byte, head))
-    return KernelSource(edited(kernel.text, edits), kernel.full_name)
 
 
 def inside(node: Node, outer: Node) -> bool:
