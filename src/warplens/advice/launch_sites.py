@@ -29,7 +29,8 @@ class LaunchRewrite:
     over      the grid is divided, rounded up;  times: it is multiplied in x;  blocks: it is this
     threads   of a block by axis, with a grid of as many threads, None where they stay;  swapped: x and y are exchanged
               in both
-    Exactly one is set.
+    block     of all launches, beside `times`
+    Exactly one of the others is set; of `swapped` and `threads` the exchange comes first.
     """
 
     over: Dim3 | None = None
@@ -37,39 +38,42 @@ class LaunchRewrite:
     blocks: Dim3 | None = None
     threads: tuple[int | None, ...] | None = None
     swapped: bool = False
+    block: Dim3 | None = None
 
     def applied(self, launch: Launch) -> Launch:
         """The launch that takes the place of this one."""
         (gx, gy, gz), (bx, by, bz) = launch.grid, launch.block
+        if self.swapped:
+            launch = replace(launch, grid=(gy, gx, gz), block=(by, bx, bz))
+            return replace(self, swapped=False).applied(launch) if self.threads else launch
         if self.over is not None:
             x, y, z = self.over
             return replace(launch, grid=(-(-gx // x), -(-gy // y), -(-gz // z)))
         if self.times is not None:
-            return replace(launch, grid=(gx * self.times, gy, gz))
+            return replace(launch, grid=(gx * self.times, gy, gz), block=self.block or launch.block)
         if self.blocks is not None:
             return replace(launch, grid=self.blocks)
-        if self.threads is not None:
-            along = zip(launch.grid, launch.block, self.threads, strict=True)
-            (gx, bx), (gy, by), (gz, bz) = ((-(-g * b // t), t) if t else (g, b) for g, b, t in along)
-            return replace(launch, grid=(gx, gy, gz), block=(bx, by, bz))
-        return replace(launch, grid=(gy, gx, gz), block=(by, bx, bz))
+        along = zip(launch.grid, launch.block, self.threads or (None,) * 3, strict=True)
+        (gx, bx), (gy, by), (gz, bz) = ((-(-g * b // t), t) if t else (g, b) for g, b, t in along)
+        return replace(launch, grid=(gx, gy, gz), block=(bx, by, bz))
 
 
 def rewrite_of(change: LaunchChange, facts: LaunchFacts) -> LaunchRewrite | None:
     """None where the change is right only for the sizes of this one launch."""
     (gx, gy, gz), (bx, by, bz) = facts.grid, facts.block
     if change.grid is None and change.grid_times > 1:
-        return LaunchRewrite(times=change.grid_times) if change.block is None and change.grid_over == ONE else None
+        stays = change.block is None or change.block[0] * change.grid_times == bx
+        return LaunchRewrite(times=change.grid_times, block=change.block) if stays and change.grid_over == ONE else None
     if change.grid is None:
         return LaunchRewrite(over=change.grid_over) if change.block is None else None
     if change.block is None:
         return LaunchRewrite(blocks=change.grid) if (gy, gz) == (1, 1) else None
     if (change.grid, change.block) == ((gy, gx, gz), (by, bx, bz)):
         return LaunchRewrite(swapped=True)
-    if change.grid == tuple(g * b // t for g, b, t in zip(facts.grid, facts.block, change.block, strict=True)):
-        return LaunchRewrite(
-            threads=tuple(t if t != b else None for t, b in zip(change.block, facts.block, strict=True))
-        )
+    for swapped, grid, block in ((False, facts.grid, facts.block), (True, (gy, gx, gz), (by, bx, bz))):
+        if change.grid == tuple(g * b // t for g, b, t in zip(grid, block, change.block, strict=True)):
+            threads = tuple(t if t != b else None for t, b in zip(change.block, block, strict=True))
+            return LaunchRewrite(threads=threads, swapped=swapped)
     return None
 
 
@@ -80,9 +84,10 @@ def why_not_rewritten(kernel: KernelSource, change: LaunchChange, facts: LaunchF
     rewrite = rewrite_of(change, facts)
     if rewrite is None:
         return "its grid is right for launches of this size alone"
-    larger = [
-        axis for axis, now, size in zip("xyz", facts.block, rewrite.threads or (), strict=False) if size and now % size
-    ]  # fmt: skip
+    sizes = zip("xyz", facts.block, rewrite.threads or (), strict=False)
+    larger = [axis for axis, now, size in sizes if size and now % size]
+    if rewrite.swapped and rewrite.threads:
+        larger = ["x", "y"]
     if larger and not _is_guarded(kernel, facts) and not all(_is_tested(kernel, axis) for axis in larger):
         return (
             "the kernel does not test whether its thread is within the data: in launches of other sizes larger blocks "
@@ -131,10 +136,13 @@ class LaunchSite:
 
     def edits(self, rewrite: LaunchRewrite) -> Iterator[Edit]:
         grid, block = self.axes(self.grid), self.axes(self.block)
+        if rewrite.swapped:
+            grid, block = ([*(*sizes, "1")[1::-1], *sizes[2:]] for sizes in (grid, block))
         if rewrite.over is not None:
             grid = [_divided(size, over) for size, over in zip((*grid, "1", "1"), rewrite.over, strict=False)]
         elif rewrite.times is not None:
             grid = [_multiplied(grid[0], rewrite.times), *grid[1:]]
+            block = [str(size) for size in rewrite.block] if rewrite.block else block
         elif rewrite.blocks is not None:
             grid = [str(size) for size in rewrite.blocks]
         elif rewrite.threads is not None:
@@ -143,8 +151,6 @@ class LaunchSite:
                 if threads:
                     grid[axis] = _divided(f"{_factor(grid[axis])} * {_factor(size)}", threads)
                     block[axis] = str(threads)
-        else:
-            grid, block = ([*(*sizes, "1")[1::-1], *sizes[2:]] for sizes in (grid, block))
         for node, sizes in ((self.grid, grid), (self.block, block)):
             text = _dim3(sizes)
             if text != self.text(node):

@@ -29,9 +29,11 @@ def with_for_loops(kernel: KernelSource, wanted: Callable[[KernelSource, Node], 
 
 def is_last(kernel: KernelSource, loop: Node) -> bool:
     """Whether the kernel has one loop at the top, with which it ends."""
-    return [node for node in kernel.body.named_children if node.type in LOOPS] == [kernel.body.named_children[-1]] == [
-        loop
-    ]
+    return (
+        [node for node in kernel.body.named_children if node.type in LOOPS]
+        == [kernel.body.named_children[-1]]
+        == [loop]
+    )
 
 
 def of_whole(kernel: KernelSource, plain: KernelSource, found: Proposals) -> Proposals:

@@ -19,7 +19,6 @@ from warplens.transform.syntax.canonical_form import (
     conjuncts,
     is_grid_index,
     is_grid_size,
-    unwrapped,
 )
 from warplens.transform.syntax.for_loop import LOOPS
 from warplens.transform.syntax.kernel_source import KernelSource, LaunchFacts
@@ -61,8 +60,11 @@ class NotSafe(Exception):
         self.line, self.reason = line, reason
 
 
-def guarded_index(kernel: KernelSource, launch: LaunchFacts) -> GuardedIndex | None:
-    """The one of a kernel, None where it has another form.  NotSafe where it has, and is not safe to change."""
+def guarded_index(kernel: KernelSource, launch: LaunchFacts, one_index: bool = False) -> GuardedIndex | None:
+    """The one of a kernel, None where it has another form.  NotSafe where it has, and is not safe to change.
+
+    one_index   whether a thread keeps to one index, so that what is computed from it before the guard may be used
+    """
     for position, statement in enumerate(kernel.body.named_children):
         rest = kernel.body.named_children[position + 1 :]
         found = None
@@ -74,7 +76,7 @@ def guarded_index(kernel: KernelSource, launch: LaunchFacts) -> GuardedIndex | N
             found = _loop(kernel, launch, statement)
         if found is None:
             return None
-        _check(kernel, launch, found)
+        _check(kernel, launch, found, one_index)
         return found
     return None
 
@@ -143,7 +145,7 @@ def _type(kernel: KernelSource, declarator: Node) -> str:
     return kernel[kind] if kind else "int"
 
 
-def _check(kernel: KernelSource, launch: LaunchFacts, found: GuardedIndex) -> None:
+def _check(kernel: KernelSource, launch: LaunchFacts, found: GuardedIndex, one_index: bool) -> None:
     """NotSafe where the body needs to know which thread works, or may leave early."""
     line = kernel.line(found.guard)
     if launch.grid[1:] != (1, 1) or launch.block[1:] != (1, 1):
@@ -156,10 +158,10 @@ def _check(kernel: KernelSource, launch: LaunchFacts, found: GuardedIndex) -> No
     if bound + 8 * launch.grid[0] * launch.threads > LARGEST:
         raise NotSafe(line, f"{found.name} may exceed {LARGEST:,}")
     for statement in (*found.others, *found.body):
-        _check_part(kernel, found, statement)
+        _check_part(kernel, found, statement, one_index)
 
 
-def _check_part(kernel: KernelSource, found: GuardedIndex, part: Node) -> None:
+def _check_part(kernel: KernelSource, found: GuardedIndex, part: Node, one_index: bool) -> None:
     if written := kernel.written(found.name, part):
         raise NotSafe(kernel.line(written[0]), f"{found.name} is changed")
     for name in kernel.reached(found.bound):
@@ -175,13 +177,28 @@ def _check_part(kernel: KernelSource, found: GuardedIndex, part: Node) -> None:
         if kernel[node] in BUILT_IN:
             raise NotSafe(kernel.line(node), f"{kernel[node]} is used besides {found.name}")
         for local in kernel.declarators(kernel[node]):
-            if local.start_byte < found.guard.start_byte and local != found.declarator:
+            earlier = local.start_byte < found.guard.start_byte and local != found.declarator
+            if earlier and not (one_index and _follows(kernel, local, found.name)):
                 _check_earlier(kernel, local, node, part)
     for call in kernel.find("call_expression", within=part):
         name = kernel.called(call)
         function = kernel.functions.get(name)
         if name.startswith(COLLECTIVE) or (function and _of_thread(kernel, function)):
             raise NotSafe(kernel.line(call), f"{name} needs to know the thread, or the others")
+
+
+def _follows(kernel: KernelSource, local: Node, index: str) -> bool:
+    """Whether a variable depends on the thread through the index alone."""
+    todo, seen = [local], {index}
+    while todo:
+        for leaf in kernel.find("identifier", within=todo.pop()):
+            if (name := kernel[leaf]) in BUILT_IN:
+                return False
+            if name not in seen:
+                seen.add(name)
+                todo += [value for one in kernel.declarators(name) if (value := one.child_by_field_name("value"))]
+                todo += [use.parent for use in kernel.written(name) if use.parent]
+    return True
 
 
 def _check_earlier(kernel: KernelSource, local: Node, use: Node, part: Node) -> None:

@@ -1,0 +1,282 @@
+"""Accumulation: the loops in which a thread of an elementwise kernel adds up, which several threads can share.
+
+for (int k = 0; k < width; ++k) sum += x[row * width + k];
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tree_sitter import Node
+
+from warplens.transform._change import Edit
+from warplens.transform.syntax.block_reduction import EITHER
+from warplens.transform.syntax.canonical_form import canonical, comparison, unwrapped
+from warplens.transform.syntax.for_loop import LOOPS
+from warplens.transform.syntax.guarded_index import GuardedIndex, NotSafe, inside, statements_of
+from warplens.transform.syntax.kernel_source import ELEMENT_BYTES, KernelSource
+
+ZERO = ("0", "0.", "0.0", "0.f", "0.0f", "0u")
+FUSED = ("fma", "fmaf", "__fmaf_rn", "__fma_rn")
+STEPS = ("{k}++", "++{k}", "{k}+=1", "{k}={k}+1")
+
+
+@dataclass(frozen=True)
+class Sum:
+    """One `sum += value` of a loop, `sum = sum + value`, `sum = max(sum, value)` or `if (sum < value) sum = value`.
+
+    target   the variable, or the element of an array;  type: of what is added up;  places: of the target in the loop
+    join     the function that joins two parts, "" for their sum
+    whole    whether each part may begin with what the variable has before the loop
+    """
+
+    target: Node
+    type: str
+    places: tuple[Node, ...]
+    join: str
+    whole: bool
+
+    @property
+    def name(self) -> Node:
+        """Of the variable or array."""
+        return self.target if self.target.type == "identifier" else self.target.children[0]
+
+    def joined(self, kernel: KernelSource, part: str, other: str) -> str:
+        """The statement that adds another part to one."""
+        return f"{part} = {self.join}({part}, {other});" if self.join else f"{part} += {other};"
+
+
+@dataclass(frozen=True)
+class RowLoop:
+    """A loop along a row or column.  start: of `counter`;  sums: () where each round stores an element of its own"""
+
+    loop: Node
+    counter: str
+    start: Node
+    sums: tuple[Sum, ...] = field(default=())
+
+    @property
+    def update(self) -> Node:
+        found = self.loop.child_by_field_name("update")
+        assert found is not None
+        return found
+
+
+def row_loops(kernel: KernelSource, index: GuardedIndex) -> list[RowLoop]:
+    """Those of the body, whose rounds can be shared out.  NotSafe for another one."""
+    found = [_row_loop(kernel, index, node) for node in index.body if node.type in LOOPS]
+    for statement in index.body:
+        if statement.type in LOOPS:
+            continue
+        if next(kernel.find(*LOOPS, within=statement), None) is not None:
+            raise NotSafe(kernel.line(statement), "a loop stands under a condition")
+        for name in {loop.counter for loop in found}:
+            if statement.type != "declaration" and kernel.uses(name, statement):
+                raise NotSafe(kernel.line(statement), f"{name} is used behind its loop")
+    return found
+
+
+def _row_loop(kernel: KernelSource, index: GuardedIndex, loop: Node) -> RowLoop:
+    line = kernel.line(loop)
+    begin, condition, update, body = (
+        loop.child_by_field_name(name) for name in ("initializer", "condition", "update", "body")
+    )
+    compared = comparison(kernel, condition) if condition is not None else None
+    named, start = _begin(begin) if begin is not None else (None, None)
+    if start is None or named is None or compared is None or update is None or body is None:
+        raise NotSafe(line, "the loop does not count upwards")
+    counter = kernel[named]
+    plain = "".join(kernel[update].split()) in [step.format(k=counter) for step in STEPS]
+    if not plain or kernel[compared[0]] != counter or compared[1] != "<" or kernel.written(counter, body):
+        raise NotSafe(line, "the loop does not count upwards one by one")
+    if next(kernel.find(*LOOPS, within=body), None) is not None:
+        raise NotSafe(line, "the loop is more than a sum")
+    sums = []
+    for node in _statements(body):
+        if (several := _sums(kernel, loop, counter, node)) is not None:
+            sums += several
+        else:
+            _check_stores_own(kernel, counter, node)
+    return RowLoop(loop, counter, start, tuple(sums))
+
+
+def _statements(body: Node) -> list[Node]:
+    return [node for node in statements_of(body) if node.type not in ("comment", "declaration")]
+
+
+def _begin(begin: Node) -> tuple[Node | None, Node | None]:
+    """Counter and first value of `int k = 0` or `k = 0`."""
+    if begin.type == "assignment_expression":
+        return begin.children[0], begin.children[2]
+    declared = begin.children_by_field_name("declarator") if begin.type == "declaration" else []
+    if len(declared) != 1:
+        return None, None
+    return declared[0].child_by_field_name("declarator"), declared[0].child_by_field_name("value")
+
+
+def _sums(kernel: KernelSource, loop: Node, counter: str, statement: Node) -> list[Sum] | None:
+    """Those of a statement, also under a condition; None where it is none.  NotSafe where they cannot be shared."""
+    if statement.type == "if_statement" and not statement.child_by_field_name("alternative"):
+        condition, then = (statement.child_by_field_name(name) for name in ("condition", "consequence"))
+        assert condition is not None
+        assert then is not None
+        if (greatest := _choice(kernel, condition, _statements(then))) is not None:
+            return _checked(kernel, loop, counter, *greatest)
+        found: list[Sum] = []
+        for node in _statements(then):
+            several = _sums(kernel, loop, counter, node)
+            if several is None:
+                return None
+            found += several
+        return found
+    assigned = statement.named_children[0] if statement.type == "expression_statement" else None
+    if assigned is None or assigned.type != "assignment_expression":
+        return None
+    target, operator, value = assigned.children[0], kernel[assigned.children[1]], unwrapped(assigned.children[2])
+    if operator in ("+=", "-="):
+        return _checked(kernel, loop, counter, target, (target,), "")
+    same = [node for node in _parts(kernel, value) if canonical(kernel, node) == canonical(kernel, target)]
+    if operator != "=" or len(same) != 1:
+        return None
+    called = kernel.called(value) if value.type == "call_expression" else ""
+    join = called if called.removeprefix("std::") in EITHER else ""
+    return _checked(kernel, loop, counter, target, (target, same[0]), join)
+
+
+def _parts(kernel: KernelSource, value: Node) -> list[Node]:
+    """What is added up, or of what the larger or smaller is taken."""
+    if value.type == "binary_expression" and kernel[value.children[1]] == "+":
+        return [value.children[0], value.children[2]]
+    arguments = _arguments(value) if value.type == "call_expression" else []
+    called = kernel.called(value).removeprefix("std::") if arguments else ""
+    return arguments if called in EITHER else arguments[2:] if called in FUSED else []
+
+
+def _choice(kernel: KernelSource, condition: Node, then: list[Node]) -> tuple[Node, tuple[Node, ...], str] | None:
+    """Target, its places and the joining function of `if (m < value) m = value`."""
+    compared = comparison(kernel, condition)
+    assigned = then[0].named_children[0] if len(then) == 1 and then[0].type == "expression_statement" else None
+    if compared is None or assigned is None or assigned.type != "assignment_expression":
+        return None
+    target, value = assigned.children[0], canonical(kernel, assigned.children[2])
+    for place, other, join in ((compared[0], compared[2], "max"), (compared[2], compared[0], "min")):
+        if (canonical(kernel, place), canonical(kernel, other)) == (canonical(kernel, target), value):
+            return (target, (place, target), join) if kernel[assigned.children[1]] == "=" else None
+    return None
+
+
+def _checked(
+    kernel: KernelSource, loop: Node, counter: str, target: Node, places: tuple[Node, ...], join: str
+) -> list[Sum] | None:
+    local = target.type == "identifier"
+    if not local and (target.type != "subscript_expression" or counter in kernel.reached(target.children[1])):
+        return None
+    kind = _type(kernel, target)
+    plain = kernel.plain_type(kind)
+    if not kind or ELEMENT_BYTES.get(plain, 4) < 4 or (join and not local):
+        raise NotSafe(kernel.line(target), f"{kernel[target]} may not be shuffled")
+    uses = kernel.uses(kernel[target] if local else kernel[target.children[0]], loop)
+    if len(uses) > len(places):
+        raise NotSafe(kernel.line(target), f"the loop reads {kernel[target]}")
+    whole = bool(join) or (local and _begins_with_zero(kernel, target, loop))
+    return [Sum(target, kind, places, join, whole)]
+
+
+def _arguments(call: Node) -> list[Node]:
+    listed = call.child_by_field_name("arguments")
+    return list(listed.named_children) if listed else []
+
+
+def _type(kernel: KernelSource, target: Node) -> str:
+    """Of a local variable, or of an element of a parameter; "" where it is not known."""
+    if target.type == "subscript_expression":
+        return next((p.type for p in kernel.parameters if p.pointer and p.name == kernel[target.children[0]]), "")
+    declared = kernel.declarators(kernel[target]) if target.type == "identifier" else []
+    kinds = [one.parent.child_by_field_name("type") for one in declared if one.parent]
+    return kernel[kinds[0]] if len(kinds) == 1 and kinds[0] is not None else ""
+
+
+def _begins_with_zero(kernel: KernelSource, target: Node, loop: Node) -> bool:
+    name = kernel[target]
+    (declarator,) = kernel.declarators(name)
+    value = declarator.child_by_field_name("value")
+    earlier = [use for use in kernel.written(name) if use.start_byte < loop.start_byte]
+    return value is not None and kernel[value] in ZERO and not earlier
+
+
+def _check_stores_own(kernel: KernelSource, counter: str, statement: Node) -> None:
+    """NotSafe for a round that does more than to store elements of its own."""
+    assigned = statement.named_children[0] if statement.type == "expression_statement" else statement
+    target = assigned.children[0] if assigned.type == "assignment_expression" else None
+    own = target is not None and target.type == "subscript_expression" and counter in kernel.reached(target.children[1])
+    if target is None or not own:
+        raise NotSafe(kernel.line(statement), "a loop does more than to add up or to store elements of its own")
+    array, pointers = kernel[target.children[0]], {one.name for one in kernel.parameters if one.pointer}
+    for declarator in kernel.declarators(array):  # `float* row = out + i * width`: out is used for nothing else
+        for name in kernel.reached(declarator) & pointers:
+            others = [use for use in kernel.uses(name) if not inside(use, declarator)]
+            if others:
+                raise NotSafe(kernel.line(others[0]), f"{name} is used besides {array}")
+    for use in kernel.uses(array):
+        declared = use.parent is not None and use.parent.type.endswith("declarator")
+        if not declared and (use.parent is None or canonical(kernel, use.parent) != canonical(kernel, target)):
+            raise NotSafe(kernel.line(use), f"{array} is used other than as {kernel[target]}")
+
+
+def _stores(kernel: KernelSource, statement: Node) -> list[Node]:
+    """What a statement stores to, or updates by an atomic: all that is no variable."""
+    changed = kernel.find("assignment_expression", "update_expression", within=statement)
+    targets = [node.child_by_field_name("left") or node.named_children[0] for node in changed]
+    calls = kernel.find("call_expression", within=statement)
+    atomics = [call for call in calls if kernel.called(call).startswith("atomic")]
+    return [target for target in targets if target.type != "identifier"] + atomics
+
+
+def done_once(kernel: KernelSource, index: GuardedIndex, loops: list[RowLoop], first: str) -> list[Edit]:
+    """Stores outside of the loops are done by the first of the threads that share them: `first` is its condition.
+
+    NotSafe where the others need what it does there.
+    """
+    once = [
+        node for node in index.body
+        if node not in [loop.loop for loop in loops] and node.type not in ("comment", "declaration", "preproc_call")
+        and _stores(kernel, node)
+    ]  # fmt: skip
+    elements = [one.target for loop in loops for one in loop.sums if one.target.type == "subscript_expression"]
+    stored = [node for statement in once for node in _stores(kernel, statement)] + elements
+    for statement in once:
+        for node in kernel.find("assignment_expression", "update_expression", within=statement):
+            if node.named_children[0].type == "identifier":
+                raise NotSafe(kernel.line(node), f"{kernel[node.named_children[0]]} is changed beside a store")
+    for element in stored:
+        name = next((kernel[node] for node in kernel.find("identifier", within=element)), "")
+        for use in kernel.uses(name):
+            if use.start_byte > element.end_byte and not any(inside(use, part) for part in (*once, *elements)):
+                raise NotSafe(kernel.line(use), f"{name} is read behind a store")
+    return [_guarded(kernel, group, first) for group in _neighbours(once)]
+
+
+def _neighbours(nodes: list[Node]) -> list[list[Node]]:
+    """Statements that follow each other, in groups."""
+    groups: list[list[Node]] = []
+    for node in nodes:
+        if groups and groups[-1][-1].next_named_sibling == node:
+            groups[-1].append(node)
+        else:
+            groups.append([node])
+    return groups
+
+
+def _guarded(kernel: KernelSource, group: list[Node], condition: str) -> Edit:
+    start, end, indent = group[0].start_byte, group[-1].end_byte, kernel.indent(group[0])
+    if len(group) == 1:
+        return Edit(start, start, f"if ({condition}) ")
+    inner = indent + kernel.step
+    return Edit(start, end, f"if ({condition}) {{\n{inner}{kernel.moved(group, inner)}\n{indent}}}")
+
+
+def part_name(kernel: KernelSource, loop: RowLoop, one: Sum) -> str:
+    """A name for what one of several threads adds up."""
+    if len(loop.sums) == 1:
+        return kernel.fresh("sum", "total", "part")
+    return kernel.fresh(f"sum_of_{kernel[one.name]}")
