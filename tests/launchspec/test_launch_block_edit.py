@@ -51,12 +51,16 @@ def test_a_grid_divided(size: int | str | tuple[int | str, ...], over: tuple[int
 
 def test_a_grid_with_x_and_y_exchanged() -> None:
     assert exchanged(("n / 32", 8, "z")) == (8, "n / 32", "z")
+    assert exchanged(("n / 32", 8, "z"), 2) == ("z", 8, "n / 32")
+    assert exchanged((64, 8), 2) is None
     assert exchanged("n / 32") is None
     assert exchanged(64) is None
 
 
 def test_a_grid_multiplied() -> None:
-    assert multiplied(("n / 32", 8), 32) == ("(n / 32) * 32", 8)
-    assert multiplied("rows", 32) == "rows * 32"
-    assert multiplied(4, 32) == 128
-    assert multiplied("n, m", 32) is None
+    assert multiplied(("n / 32", 8), (32, 1, 1)) == ("(n / 32) * 32", 8)
+    assert multiplied((2, "m"), (1, 4, 1)) == (2, "m * 4")
+    assert multiplied("m", (1, 4, 1)) is None
+    assert multiplied("rows", (32, 1, 1)) == "rows * 32"
+    assert multiplied(4, (32, 1, 1)) == 128
+    assert multiplied("n, m", (32, 1, 1)) is None

@@ -6,6 +6,7 @@ import pytest
 
 from transform.proposals import changes_of, diffs, refusals
 from warplens.transform import LaunchFacts
+from warplens.transform._change import edited
 from warplens.transform.swap_axes import swap_axes
 
 SCALE = """\
@@ -19,10 +20,11 @@ FACTS = LaunchFacts((8, 64, 1), (32, 8, 1))
 
 
 def test_the_launch_is_exchanged_too_or_keeps_its_shape() -> None:
-    first, second = changes_of(swap_axes, SCALE, FACTS)
+    first, second, *others = changes_of(swap_axes, SCALE, FACTS)
     assert (first.launch.block, first.launch.grid) == ((8, 32, 1), (64, 8, 1))
     assert (second.launch.block, second.launch.grid) == ((32, 8, 1), (16, 32, 1))
-    assert diffs(swap_axes, SCALE, FACTS) == 2 * ["""\
+    assert [one.launch.block for one in others] == [(32, 16, 1), (64, 4, 1)]
+    assert diffs(swap_axes, SCALE, FACTS) == 4 * ["""\
 -    int row = blockIdx.x * blockDim.x + threadIdx.x;
 -    int col = blockIdx.y * blockDim.y + threadIdx.y;
 +    int row = blockIdx.y * blockDim.y + threadIdx.y;
@@ -58,4 +60,23 @@ def test_what_depends_on_the_warp_is_refused(line: str, reason: str) -> None:
 def test_a_long_x_does_not_fit_in_y() -> None:
     assert refusals(swap_axes, SCALE, LaunchFacts((65_536, 1, 1), (32, 8, 1))) == [
         (2, "x and y are not exchanged: 65,536 blocks are too many for y")
+    ]
+
+
+def test_x_is_exchanged_for_z_where_that_is_the_fast_axis() -> None:
+    source = """\
+__global__ void f(const float* a, float* b, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int j = blockIdx.y * blockDim.y + threadIdx.y;
+    int k = blockIdx.z * blockDim.z + threadIdx.z;
+    if (i < n && j < n && k < n) b[(i * n + j) * n + k] = a[(i * n + j) * n + k];
+}
+"""
+    found = changes_of(swap_axes, source, LaunchFacts((8, 16, 32), (4, 8, 16)))
+    first = next(one for one in found if "x and z" in one.title)
+    assert (first.launch.grid, first.launch.block, first.launch.exchanged) == ((32, 16, 8), (16, 8, 4), 2)
+    assert edited(source, first.edits).splitlines()[1:4] == [
+        "    int i = blockIdx.z * blockDim.z + threadIdx.z;",
+        "    int j = blockIdx.y * blockDim.y + threadIdx.y;",
+        "    int k = blockIdx.x * blockDim.x + threadIdx.x;",
     ]

@@ -68,13 +68,14 @@ def rewrite_of(change: LaunchChange, facts: LaunchFacts) -> LaunchRewrite | None
         return LaunchRewrite(over=change.grid_over) if change.block is None else None
     if change.block is None:
         return LaunchRewrite(blocks=change.grid) if (gy, gz) == (1, 1) else None
-    if (change.grid, change.block) == ((gy, gx, gz), (by, bx, bz)):
-        return LaunchRewrite(swapped=True)
-    for swapped, grid, block in ((False, facts.grid, facts.block), (True, (gy, gx, gz), (by, bx, bz))):
-        if change.grid == tuple(g * b // t for g, b, t in zip(grid, block, change.block, strict=True)):
-            threads = tuple(t if t != b else None for t, b in zip(change.block, block, strict=True))
-            return LaunchRewrite(threads=threads, swapped=swapped)
-    return None
+    if change.exchanged > 1:
+        return None
+    swapped = bool(change.exchanged)
+    grid, block = ((gy, gx, gz), (by, bx, bz)) if swapped else (facts.grid, facts.block)
+    if change.grid != tuple(g * b // t for g, b, t in zip(grid, block, change.block, strict=True)):
+        return None
+    threads = tuple(t if t != b else None for t, b in zip(change.block, block, strict=True))
+    return LaunchRewrite(threads=threads if any(threads) else None, swapped=swapped)
 
 
 def why_not_rewritten(kernel: KernelSource, change: LaunchChange, facts: LaunchFacts, texts: dict[str, str]) -> str:

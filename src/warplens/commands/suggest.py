@@ -6,6 +6,7 @@ that are kept are executed once more with other random arrays.  Time is predicte
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from warplens.launchspec.launch_block_edit import Sizes, divided, exchanged, mul
 from warplens.machine.gpu_choice import NONE
 from warplens.report.suggestion_view import MeasuredView, SuggestionView
 from warplens.run import Run
+from warplens.transform import LaunchChange
 
 
 @dataclass(frozen=True)
@@ -72,16 +74,10 @@ class Suggested:
         return found
 
     def _changed_expression(self, grid: Size) -> Size | None:
-        """Of the grid, where all changes divide or multiply it, or exchange x and y; else None."""
+        """Of the grid, where all changes divide or multiply it, or exchange x and another axis; else None."""
         facts, changed = self.suggestion.begin.facts, grid
         for step in self.suggestion.steps:
-            launch = step.change.launch
-            x, y, z = facts.grid
-            if launch.grid is None:
-                made = divided(changed, launch.grid_over)
-                made = multiplied(made, launch.grid_times) if made is not None and launch.grid_times > 1 else made
-            else:
-                made = exchanged(changed) if launch.grid == (y, x, z) != facts.grid else None
+            made = _grid_of(changed, step.change.launch, facts.grid)
             if made is None:
                 return None
             facts, changed = step.evaluation.facts, made
@@ -118,6 +114,31 @@ def suggest(target: Target, request: SuggestRequest, progress: Progress) -> Sugg
     changed = runner.made(found.end) if found.steps else target
     changed.kept.clear()  # they are those of other inputs
     return Suggested(target, runner.start, changed, tuple(advise(runner.start)), found, fresh)
+
+
+def _grid_of(size: Size, launch: LaunchChange, grid: Sizes) -> Size | None:
+    """The expression of a changed grid that was `grid`; None where it is right for this size alone."""
+    if launch.grid is None:
+        made = divided(size, launch.grid_over)
+        return None if made is None else multiplied(made, (launch.grid_times, 1, 1))
+    if launch.block is None:
+        return None  # as many blocks as a GPU holds
+    if launch.exchanged:
+        turned, before = exchanged(size, launch.exchanged), list(grid)
+        if turned is None:
+            return None
+        before[0], before[launch.exchanged] = before[launch.exchanged], before[0]
+        size, grid = turned, _sizes(before)
+    pairs = list(zip(grid, launch.grid, strict=True))
+    if any(old % new and new % old for old, new in pairs):
+        return None
+    made = divided(size, _sizes([max(old // new, 1) for old, new in pairs]))
+    return None if made is None else multiplied(made, _sizes([max(new // old, 1) for old, new in pairs]))
+
+
+def _sizes(of: Sequence[int]) -> Sizes:
+    x, y, z = of
+    return x, y, z
 
 
 def _short(size: Sizes) -> Size:

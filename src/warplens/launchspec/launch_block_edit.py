@@ -42,22 +42,33 @@ def divided(size: Size, over: Sizes) -> Size | None:
     return made[0] if len(made) == 1 else made
 
 
-def multiplied(size: Size, times: int) -> Size | None:
-    """A grid of the block with x multiplied; None for several sizes in one text."""
+def multiplied(size: Size, times: Sizes) -> Size | None:
+    """A grid of the block multiplied by whole numbers; None for several sizes in one text."""
     if isinstance(size, str) and "," in size:
         return None
-    x, *others = size if isinstance(size, tuple) else (size,)
-    plain = isinstance(x, int) or all(letter not in "+-/<>%" for letter in x)
-    made = x * times if isinstance(x, int) else f"{x} * {times}" if plain else f"({x}) * {times}"
-    return (made, *others) if others else made
-
-
-def exchanged(size: Size) -> Size | None:
-    """A grid of the block with x and y exchanged; None where they do not stand apart."""
-    if not isinstance(size, tuple) or len(size) < 2:
+    parts = size if isinstance(size, tuple) else (size,)
+    if any(by > 1 for by in times[len(parts) :]):
         return None
-    x, y, *z = size
-    return (y, x, *z)
+    made = tuple(_times(part, by) for part, by in zip(parts, times, strict=False))
+    return made[0] if len(made) == 1 else made
+
+
+def exchanged(size: Size, other: int = 1) -> Size | None:
+    """A grid of the block with x and y (or z) exchanged; None where they do not stand apart."""
+    if not isinstance(size, tuple) or len(size) <= other:
+        return None
+    made = list(size)
+    made[0], made[other] = made[other], made[0]
+    return tuple(made)
+
+
+def _times(part: int | str, by: int) -> int | str:
+    if by == 1:
+        return part
+    if isinstance(part, int):
+        return part * by
+    plain = all(letter not in "+-/<>%" for letter in part)
+    return f"{part} * {by}" if plain else f"({part}) * {by}"
 
 
 def _over(part: int | str, by: int) -> int | str:

@@ -30,12 +30,14 @@ class LaunchChange:
     grid_over   by what each size of the grid is divided, rounded up
     grid     blocks, instead of dividing; None: by grid_over
     grid_times   by what the size of the grid in x is multiplied
+    exchanged    1 or 2 where `grid` and `block` are those with x exchanged for y or z
     """
 
     block: tuple[int, int, int] | None = None
     grid_over: tuple[int, int, int] = (1, 1, 1)
     grid: tuple[int, int, int] | None = None
     grid_times: int = 1
+    exchanged: int = 0
 
     def grid_of(self, grid: tuple[int, int, int]) -> tuple[int, int, int]:
         """What becomes of a grid."""

@@ -23,14 +23,15 @@ LONGEST = 110  # characters of a line, without its indentation
 @transform()
 def several_elements(kernel: KernelSource, launch: LaunchFacts) -> Proposals:
     blocks = launch.multiprocessors * launch.resident
-    if launch.grid[0] < 2 * blocks:
+    small = launch.grid[0] < launch.multiprocessors
+    if launch.grid[0] < 2 * blocks and not small:
         return
     try:
         index = guarded_index(with_for_loops(kernel, is_last), launch)
     except NotSafe as reason:
         yield Refusal("", reason.line, f"no loop over several elements: {reason.reason}")
         return
-    if index is None:
+    if index is None or (small and index.form != "loop"):
         return
     line, fewer = kernel.line(index.guard), f"{blocks:,} blocks instead of {launch.grid[0]:,}"
     grid = LaunchChange(grid=(blocks, 1, 1))

@@ -53,6 +53,13 @@ def unwrapped(node: Node) -> Node:
     return node
 
 
+def without_casts(kernel: KernelSource, node: Node) -> Node:
+    """Without parentheses and casts to integers around it."""
+    while (inner := _inner(kernel, node)) is not None:
+        node = inner
+    return node
+
+
 def conjuncts(kernel: KernelSource, node: Node) -> list[Node]:
     """The conditions that && joins."""
     node = unwrapped(node)

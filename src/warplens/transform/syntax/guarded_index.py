@@ -19,6 +19,7 @@ from warplens.transform.syntax.canonical_form import (
     conjuncts,
     is_grid_index,
     is_grid_size,
+    without_casts,
 )
 from warplens.transform.syntax.for_loop import LOOPS
 from warplens.transform.syntax.kernel_source import KernelSource, LaunchFacts
@@ -150,11 +151,12 @@ def _check(kernel: KernelSource, launch: LaunchFacts, found: GuardedIndex, one_i
     line = kernel.line(found.guard)
     if launch.grid[1:] != (1, 1) or launch.block[1:] != (1, 1):
         raise NotSafe(line, "the grid has more than one dimension")
-    if kernel.reached(found.bound) & {found.name, "threadIdx"} or list(
-        kernel.find("call_expression", "subscript_expression", "pointer_expression", within=found.bound)
+    bare = without_casts(kernel, found.bound)
+    if kernel.reached(bare) & {found.name, "threadIdx"} or list(
+        kernel.find("call_expression", "subscript_expression", "pointer_expression", within=bare)
     ):
         raise NotSafe(line, f"the bound of {found.name} may change: {kernel[found.bound]}")
-    bound = launch.numbers.get(kernel[found.bound], 0)
+    bound = launch.numbers.get(kernel[bare], 0)
     if bound + 8 * launch.grid[0] * launch.threads > LARGEST:
         raise NotSafe(line, f"{found.name} may exceed {LARGEST:,}")
     for statement in (*found.others, *found.body):
