@@ -2,13 +2,16 @@
 
 Integers and everything that a change keeps exactly are compared bit by bit.  Where a change rounds floats differently
 or adds them in another order, they may differ by TOLERANCE of |expected| + the mean |expected|: n additions in another
-order differ by at most n eps of the sum of magnitudes, and in practice by sqrt(n) eps; 1e-5 is 84 eps of a float.
+order differ by at most n eps of the sum of magnitudes, and in practice by sqrt(n) eps; 1e-5 is 84 eps of a float.  To what
+atomics add n floats, one by one in the order of the GPU, there is room for sqrt(n) eps if that is more.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -32,12 +35,13 @@ class OutputComparison:
 
 def compare_outputs(
     names: Sequence[str], expected: Sequence[Any], found: Sequence[Any], tolerant: bool, scratch: Sequence[str] = (),
-    totals: Sequence[str] = (),
+    totals: Sequence[str] = (), additions: Mapping[str, int] = MappingProxyType({}),
 ) -> OutputComparison:  # fmt: skip
     """Arrays after two launches; arguments that are no arrays are left out.
 
     tolerant   whether floats may differ by TOLERANCE;  scratch: arrays whose content afterwards does not matter
     totals     arrays of which only the sum of all elements matters
+    additions  of floats by atomics to one element, by array
     """
     exact, differs = True, {}
     for name, before, after in zip(names, expected, found, strict=True):
@@ -48,7 +52,7 @@ def compare_outputs(
         if name in totals:
             before, after = _total(before), _total(after)
         exact = False
-        where = _differing(before.reshape(-1), after.reshape(-1), tolerant)
+        where = _differing(before.reshape(-1), after.reshape(-1), tolerant, additions.get(name, 0))
         if where.size:
             at = int(where[0])
             of = f"{where.size:,} of {before.size:,} elements differ"
@@ -61,13 +65,14 @@ def _same(before: NDArray[np.uint8], after: NDArray[np.uint8]) -> bool:
     return before.size == after.size and all(np.array_equal(before[chunk], after[chunk]) for chunk in chunks)
 
 
-def _differing(before: NDArray[Any], after: NDArray[Any], tolerant: bool) -> NDArray[np.intp]:
+def _differing(before: NDArray[Any], after: NDArray[Any], tolerant: bool, additions: int) -> NDArray[np.intp]:
     if not tolerant or before.dtype.kind != "f":
         left, right = (_bytes(of).reshape(before.size, -1) for of in (before, after))
         return np.flatnonzero((left != right).any(axis=1))
     wide, other = before.astype(np.float64), after.astype(np.float64)
     finite = np.abs(wide[np.isfinite(wide)])
-    room = TOLERANCE.get(before.dtype.itemsize, 0.0) * (np.abs(wide) + (finite.mean() if finite.size else 0.0))
+    share = max(TOLERANCE.get(before.dtype.itemsize, 0.0), math.sqrt(additions) * float(np.finfo(before.dtype).eps))
+    room = share * (np.abs(wide) + (finite.mean() if finite.size else 0.0))
     alike = (wide == other) | (np.abs(wide - other) <= room) | (np.isnan(wide) & np.isnan(other))
     return np.flatnonzero(~alike)
 

@@ -165,6 +165,10 @@ class ProgramKernel(VersionEvaluator):
     def names(self) -> tuple[str, ...]:
         return self.launches[0].names
 
+    @property
+    def float_sums(self) -> frozenset[str]:
+        return self.source.float_sums
+
     def as_it_is(self) -> Candidate:
         return self.candidate(Version(self.texts[self.file]))
 
@@ -226,7 +230,7 @@ class ProgramKernel(VersionEvaluator):
             _, found = memory.executed(self.code(memory, steps[-1].after.text, launch), self.request.host)
             compared = compare_outputs(
                 memory.names, expected, found, tolerant([step.change for step in steps]), self.request.scratch,
-                self.request.totals,
+                self.request.totals, self.additions,
             )  # fmt: skip
             exact &= compared.exact
             differs.update(compared.differs)

@@ -9,12 +9,15 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from warplens.advice import NOISE, Evaluation, OutputComparison, Step, Suggestion, Version, compare_outputs
 from warplens.advice.search import Outcome
 from warplens.core.launch import Dim3, Launch
 from warplens.core.program import Program
 from warplens.core.run_options import RunOptions
 from warplens.errors import CompileError, KernelFault, Unpredictable, UnsupportedInstruction, UsageError
+from warplens.model.instruction.instruction_table import adds_floats
 from warplens.run import Run, launch_model
 from warplens.sass.block_queue import polls_other_blocks, waiting_loads
 from warplens.transform import Change, LaunchFacts
@@ -24,6 +27,7 @@ LONG = 500_000  # warp instructions: to compile the kernel and to copy and compa
 TRIAL_EFFORT = 0.1  # of the prediction of a sample: it takes a third of the time
 COUNTS = ("smsp__inst_executed.sum", "memory_l2_theoretical_sectors_global", "memory_l1_wavefronts_shared",
           "smsp__inst_executed_op_branch.sum", "launch__registers_per_thread")  # fmt: skip
+ATOMICS = ("RED", "ATOM")  # opcodes
 UNKNOWN = LaunchFacts((1, 1, 1), (1, 1, 1))
 
 
@@ -138,7 +142,24 @@ class VersionEvaluator(ABC):
         return int(self.start.trace.executed.sum()) > LONG
 
     def compared(self, expected: Sequence[Any], found: Sequence[Any], may_round: bool) -> OutputComparison:
-        return compare_outputs(self.names, expected, found, may_round, self.request.scratch, self.request.totals)
+        return compare_outputs(
+            self.names, expected, found, may_round, self.request.scratch, self.request.totals, self.additions
+        )
+
+    @property
+    @abstractmethod
+    def float_sums(self) -> frozenset[str]:
+        """Arrays to which the kernel as it is adds floats by atomics."""
+
+    @cached_property
+    def additions(self) -> dict[str, int]:
+        """By such an array: how many floats are added to an element, on average."""
+        if not self.float_sums:
+            return {}
+        lanes, instructions = self.start.trace.threads_on, self.start.kernel.program.instructions
+        atomics = [n for n, one in enumerate(instructions) if one.opcode.startswith(ATOMICS) and adds_floats(one)]
+        added, arrays = int(lanes[atomics].sum()), dict(zip(self.names, self.expected, strict=True))
+        return {name: added // max(np.size(arrays[name]), 1) for name in self.float_sums & arrays.keys()}
 
 
 def has_independent_blocks(launch: Launch, program: Program) -> bool:

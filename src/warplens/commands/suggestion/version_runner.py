@@ -57,12 +57,21 @@ class VersionRunner(VersionEvaluator):
         self.buffers: dict[int, Any] = {}
 
     @cached_property
+    def source(self) -> KernelSource | None:
+        """The kernel as it is; None where its source is not clear."""
+        try:
+            return KernelSource(read_source(Path(self.target.file)), self.target.entry.name)
+        except UsageError:
+            return None
+
+    @property
+    def float_sums(self) -> frozenset[str]:
+        return self.source.float_sums if self.source else frozenset()
+
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """Of the arguments: the parameters' names in the source, else their labels, else their numbers."""
-        try:
-            declared = KernelSource(read_source(Path(self.target.file)), self.target.entry.name).parameters
-        except UsageError:
-            declared = ()
+        declared = self.source.parameters if self.source else ()
         if len(declared) == len(self.target.kernel.parameters):
             return tuple(parameter.name for parameter in declared)
         return tuple(label or f"argument {place}" for place, label in enumerate(self.target.labels, 1))

@@ -304,11 +304,15 @@ class KernelSource:
         return {name for name, head in heads.items() if head and "&" in self[head].partition("(")[2]}
 
     @cached_property
-    def adds_floats(self) -> bool:
-        """Whether atomics add floats, so that the order of threads shows in the results."""
+    def float_sums(self) -> frozenset[str]:
+        """Arrays to which atomics add floats, so that the order of threads shows in them."""
         floats = {parameter.name for parameter in self.parameters if parameter.type not in INTEGERS}
         calls = [call for call in self.find("call_expression") if self.called(call).startswith("atomic")]
-        return any(self.reached(call) & floats for call in calls)
+        return frozenset(name for call in calls for name in self.reached(call) & floats)
+
+    @property
+    def adds_floats(self) -> bool:
+        return bool(self.float_sums)
 
     def declarators(self, name: str) -> list[Node]:
         """The declarators of a local variable, with the values they begin with."""
