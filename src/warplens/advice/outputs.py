@@ -2,8 +2,8 @@
 
 Integers and everything that a change keeps exactly are compared bit by bit.  Where a change rounds floats differently
 or adds them in another order, they may differ by TOLERANCE of |expected| + the mean |expected|: n additions in another
-order differ by at most n eps of the sum of magnitudes, and in practice by sqrt(n) eps; 1e-5 is 84 eps of a float.  To what
-atomics add n floats, one by one in the order of the GPU, there is room for sqrt(n) eps if that is more.
+order differ by at most n eps of the sum of magnitudes, and in practice by sqrt(n) eps; 1e-5 is 84 eps of a float.  To
+what atomics add n floats, one by one in the order of the GPU, there is room for sqrt(n) eps if that is more.
 """
 
 from __future__ import annotations

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from tree_sitter import Node
 
-from warplens.transform._change import Change, Edit, Proposals, Refusal, transform
+from warplens.transform._change import Change, Edit, Proposals, Refusal, edited, transform
+from warplens.transform.several_elements import combined
+from warplens.transform.several_inputs import several_inputs
 from warplens.transform.syntax.accumulation import STEPS
 from warplens.transform.syntax.block_reduction import BARRIER, FIRST_THREAD, is_barrier
 from warplens.transform.syntax.canonical_form import canonical, comparison, conjuncts, is_block_size
@@ -22,7 +24,13 @@ def serial_sum(kernel: KernelSource, launch: LaunchFacts) -> Proposals:
         if loop is None:
             continue
         try:
-            yield _change(kernel, launch, test, loop)
+            tree = _change(kernel, launch, test, loop)
+            yield tree
+            # the blocks' results may meet in an atomic: with fewer blocks the tree is worth more
+            changed = KernelSource(edited(kernel.text, tree.edits), kernel.full_name)
+            for then in several_inputs.propose(changed, launch):
+                if isinstance(then, Change):
+                    yield combined(kernel, tree, changed, then)
         except NotSafe as reason:
             yield Refusal("", reason.line, f"one thread goes on to add up alone: {reason.reason}")
 

@@ -11,7 +11,17 @@ from dataclasses import replace
 
 from tree_sitter import Node
 
-from warplens.transform._change import Change, Edit, Effect, LaunchChange, Proposals, Refusal, edited, transform
+from warplens.transform._change import (
+    SAME_LAUNCH,
+    Change,
+    Edit,
+    Effect,
+    LaunchChange,
+    Proposals,
+    Refusal,
+    edited,
+    transform,
+)
 from warplens.transform.syntax.canonical_form import canonical
 from warplens.transform.syntax.for_loop import is_last, with_for_loops
 from warplens.transform.syntax.guarded_index import GuardedIndex, NotSafe, guarded_index
@@ -54,12 +64,16 @@ def with_loop(kernel: KernelSource, launch: LaunchFacts) -> tuple[KernelSource, 
     return None
 
 
-def combined(kernel: KernelSource, loop: Change, looped: KernelSource, then: Change) -> Change:
-    """The loop and a change of the kernel with it, as one change of the kernel."""
-    text = edited(looped.text, then.edits)
-    effect: Effect = then.effect if loop.effect == "exact" else loop.effect
-    title, edit = f"{then.title}; {loop.title}", Edit(0, len(kernel.data), text)
-    return replace(then, title=title, line=loop.line, edits=(edit,), launch=loop.launch, effect=effect)
+def combined(kernel: KernelSource, first: Change, changed: KernelSource, then: Change) -> Change:
+    """A change, and one of the kernel that has it, as one change of the kernel; one of them may change the launch."""
+    text = edited(changed.text, then.edits)
+    effect: Effect = then.effect if first.effect == "exact" else first.effect
+    title, edit = f"{then.title}; {first.title}", Edit(0, len(kernel.data), text)
+    launch = first.launch if then.launch == SAME_LAUNCH else then.launch
+    promise = "; ".join(filter(None, (first.promise, then.promise)))
+    return replace(
+        then, title=title, line=first.line, edits=(edit,), launch=launch, effect=effect, promise=promise
+    )  # fmt: skip
 
 
 def _without_declaration(kernel: KernelSource, index: GuardedIndex) -> list[Edit]:

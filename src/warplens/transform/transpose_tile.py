@@ -6,17 +6,19 @@ rows, and after a barrier each stores the element on the other side of the diago
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from warplens.transform._change import Change, Edit, Proposals, Refusal, transform
+from warplens.transform._change import Change, Edit, LaunchChange, Proposals, Refusal, transform
 from warplens.transform.syntax.canonical_form import canonical, conjuncts, unwrapped
 from warplens.transform.syntax.guarded_index import statements_of
 from warplens.transform.syntax.kernel_source import KernelSource, LaunchFacts
 
 SIDES = (16, 32)  # of a block
 MOST_SHARED = 48 * 1024
+LONGEST = 100  # characters of a line, without its indentation
 
 
 @dataclass(frozen=True)
@@ -42,16 +44,17 @@ def transpose_tile(kernel: KernelSource, launch: LaunchFacts) -> Proposals:
     if found is None:
         return
     line = kernel.line(found.statement)
-    side = launch.block[0]
+    side, rows, deep = launch.block
+    blocks = -(-side // rows)  # of the launch, for a tile
     element = next((p.type for p in kernel.parameters if p.name == kernel[found.value.children[0]]), "")
-    if launch.block != (side, side, 1) or side not in SIDES:
+    if side not in SIDES or side % rows or deep > 1 or (not found.tests and launch.grid[1] % blocks):
         yield Refusal(
             "", line, f"no tile for the transposition: blocks of {launch.block[0]} x {launch.block[1]} threads"
         )
     elif not element or launch.shared + (kernel.element_bytes(element) or 8) * side * (side + 1) > MOST_SHARED:
         yield Refusal("", line, "no tile for the transposition: it does not fit into shared memory")
     else:
-        yield _change(kernel, found, element, side)
+        yield _change(kernel, found, element, (side, rows))
 
 
 def _transposition(kernel: KernelSource, launch: LaunchFacts) -> Transposition | None:
@@ -110,34 +113,51 @@ def _axis(kernel: KernelSource, launch: LaunchFacts, node: Node) -> str:
     return ""
 
 
-def _change(kernel: KernelSource, found: Transposition, element: str, side: int) -> Change:
-    indent = kernel.indent(found.statement)
+def _change(kernel: KernelSource, found: Transposition, element: str, block: tuple[int, int]) -> Change:
+    (side, rows), indent = block, kernel.indent(found.statement)
     tile, x, y = kernel.fresh("tile"), kernel.fresh(f"{found.x}_turned"), kernel.fresh(f"{found.y}_turned")
-    turned = {found.x: x, found.y: y}
+    j = kernel.fresh("j", "k") if rows < side else ""
 
-    def swap(node: Node) -> str | None:
-        return turned.get(kernel[node]) if node.type == "identifier" else None
+    def own(node: Node) -> str | None:
+        return _later(kernel, node, found.y, j) if j and kernel[node] == found.y else None
 
-    def guarded(statement: str, other: bool) -> str:
-        tests = [kernel.replaced(test, swap) if other else kernel[test] for test in found.tests]
-        return f"if ({' && '.join(tests)}) {statement}" if tests else statement
+    def turned(node: Node) -> str | None:
+        if node.type != "identifier":
+            return None
+        return _later(kernel, node, x, j) if kernel[node] == found.x else y if kernel[node] == found.y else None
 
-    declared = kernel.declarators(found.x)[0].parent
-    kind = declared.child_by_field_name("type") if declared is not None else None
-    value = kernel[found.value] if found.reads_rows else kernel.replaced(found.value, swap)
-    target = kernel.replaced(found.target, swap) if found.reads_rows else kernel[found.target]
-    mine, across = f"{tile}[threadIdx.y][threadIdx.x]", f"{tile}[threadIdx.x][threadIdx.y]"
-    load, store = (mine, across) if found.reads_rows else (across, mine)
+    def line(statement: str, swap: Callable[[Node], str | None]) -> str:
+        tests = " && ".join(kernel.replaced(test, swap) for test in found.tests)
+        inner = f"\n{indent}{kernel.step * 2 if j else kernel.step}" if len(tests + statement) > LONGEST else " "
+        guarded = f"if ({tests}){inner}{statement}" if tests else statement
+        return f"for (int {j} = 0; {j} < {side}; {j} += {rows})\n{indent}{kernel.step}{guarded}" if j else guarded
+
+    declarator = kernel.declarators(found.x)[0]
+    kind = declarator.parent.child_by_field_name("type") if declarator.parent is not None else None
+    row = f"threadIdx.y + {j}" if j else "threadIdx.y"
+    mine, across = f"{tile}[{row}][threadIdx.x]", f"{tile}[threadIdx.x][{row}]"
+    (load, one), (store, other) = ((mine, own), (across, turned))[:: 1 if found.reads_rows else -1]
     lines = [
         f"__shared__ {element} {tile}[{side}][{side + 1}];",
         f"{kernel[kind] if kind is not None else 'int'} {x} = blockIdx.x * {side} + threadIdx.y, "
         f"{y} = blockIdx.y * {side} + threadIdx.x;",
-        guarded(f"{load} = {value};", other=not found.reads_rows),
+        line(f"{load} = {kernel.replaced(found.value, one)};", one),
         "__syncthreads();",
-        guarded(f"{target} = {store};", other=found.reads_rows),
+        line(f"{kernel.replaced(found.target, other)} = {store};", other),
     ]
-    edit = Edit(found.statement.start_byte, found.statement.end_byte, f"\n{indent}".join(lines))
+    edits = [Edit(found.statement.start_byte, found.statement.end_byte, f"\n{indent}".join(lines))]
+    if j:  # a block takes several rows of the blocks before
+        value = kernel.declarators(found.y)[0].child_by_field_name("value")
+        assert value is not None
+        edits.append(Edit(value.start_byte, value.end_byte, f"blockIdx.y * {side} + threadIdx.y"))
     return Change(
-        "", f"transpose in a tile of {side} x {side} in shared memory", kernel.line(found.statement), (edit,),
-        promise=f"blocks of {side} x {side} threads",
+        "", f"transpose in a tile of {side} x {side} in shared memory", kernel.line(found.statement), tuple(edits),
+        LaunchChange(grid_over=(1, side // rows, 1)), promise=f"blocks of {side} x {rows} threads",
     )  # fmt: skip
+
+
+def _later(kernel: KernelSource, node: Node, name: str, j: str) -> str:
+    """The index j rows further on; in parentheses but in a sum or a comparison."""
+    up = node.parent
+    bare = up is not None and up.type == "binary_expression" and kernel[up.children[1]] in ("+", "<", "<=", ">", ">=")
+    return name if not j else f"{name} + {j}" if bare else f"({name} + {j})"

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from warplens.transform._change import Change, Edit, LaunchChange, Proposals, Refusal, transform
+from warplens.transform._change import Change, Edit, Effect, LaunchChange, Proposals, Refusal, transform
 from warplens.transform.syntax.canonical_form import unwrapped
-from warplens.transform.syntax.for_loop import is_last, of_whole, with_for_loops
-from warplens.transform.syntax.guarded_index import GuardedIndex, NotSafe, guarded_index
+from warplens.transform.syntax.for_loop import is_first, is_last, of_whole, with_for_loops
+from warplens.transform.syntax.guarded_index import GuardedIndex, NotSafe, guarded_index, inside
 from warplens.transform.syntax.kernel_source import KernelParameter, KernelSource, LaunchFacts
 from warplens.transform.syntax.vector_types import VECTORS, lanes_of
 
@@ -38,13 +38,13 @@ class Array:
 
 @transform()
 def wide_access(kernel: KernelSource, launch: LaunchFacts) -> Proposals:
-    plain = with_for_loops(kernel, is_last)
+    plain = with_for_loops(kernel, lambda source, loop: is_first(source, loop) or is_last(source, loop))
     yield from of_whole(kernel, plain, _proposed(plain, launch))
 
 
 def _proposed(kernel: KernelSource, launch: LaunchFacts) -> Proposals:
     try:
-        index = guarded_index(kernel, launch)
+        index = guarded_index(kernel, launch, adding=True)
         if index is None:
             return
         accesses = _accesses(kernel, index)
@@ -77,7 +77,10 @@ def _accesses(kernel: KernelSource, index: GuardedIndex) -> dict[str, list[Node]
     """The elements that are accessed, by array.  NotSafe where not all of them are array[index]."""
     found: dict[str, list[Node]] = {}
     for parameter in kernel.parameters:
-        for use in kernel.uses(parameter.name) if parameter.pointer else ():
+        uses = kernel.uses(parameter.name) if parameter.pointer else []
+        if index.sums and not any(inside(use, index.guard) for use in uses):
+            continue  # it is for the result
+        for use in uses:
             up, line = use.parent, kernel.line(use)
             if up is None or up.type != "subscript_expression" or up.children[0] != use:
                 raise NotSafe(line, f"{parameter.name} is used as a pointer")
@@ -119,10 +122,11 @@ def _change(kernel: KernelSource, index: GuardedIndex, accesses: dict[str, list[
     edits += make(kernel, index, arrays, lanes)
     launch = LaunchChange() if index.form == "loop" else LaunchChange(grid_over=(lanes, 1, 1))
     names = ", ".join(accesses)
-    promise = f"{names} do not overlap" if len(accesses) > 1 else ""
-    return Change(
-        "", f"load and store {lanes} elements at once", kernel.line(index.guard), tuple(edits), launch, promise=promise
-    )
+    stored = any(array.stored for array in arrays)
+    promise = f"{names} do not overlap" if len(accesses) > 1 and stored else ""
+    effect: Effect = "order" if index.sums else "exact"
+    title = f"{'load and store' if stored else 'load'} {lanes} elements at once"
+    return Change("", title, kernel.line(index.guard), tuple(edits), launch, effect, promise)
 
 
 def _is_assignment(statement: Node) -> bool:

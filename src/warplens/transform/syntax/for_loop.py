@@ -27,6 +27,11 @@ def with_for_loops(kernel: KernelSource, wanted: Callable[[KernelSource, Node], 
     return kernel
 
 
+def is_first(kernel: KernelSource, loop: Node) -> bool:
+    """Whether it is the first loop at the top of the kernel."""
+    return next((node for node in kernel.body.named_children if node.type in LOOPS), None) == loop
+
+
 def is_last(kernel: KernelSource, loop: Node) -> bool:
     """Whether the kernel has one loop at the top, with which it ends."""
     return (

@@ -8,7 +8,7 @@ for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gri
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from tree_sitter import Node
@@ -41,6 +41,7 @@ class GuardedIndex:
     name, type    of the index;  start: its first value;  declarator: where it gets it
     guard         the statement that ends it;  bound: what it stays below
     others        further conditions of an "if";  body: what is done for one index
+    sums          variables to which a loop adds
     """
 
     form: Literal["if", "return", "loop"]
@@ -52,6 +53,7 @@ class GuardedIndex:
     bound: Node
     others: tuple[Node, ...]
     body: tuple[Node, ...]
+    sums: tuple[str, ...] = ()
 
 
 class NotSafe(Exception):
@@ -61,10 +63,13 @@ class NotSafe(Exception):
         self.line, self.reason = line, reason
 
 
-def guarded_index(kernel: KernelSource, launch: LaunchFacts, one_index: bool = False) -> GuardedIndex | None:
+def guarded_index(
+    kernel: KernelSource, launch: LaunchFacts, one_index: bool = False, adding: bool = False
+) -> GuardedIndex | None:
     """The one of a kernel, None where it has another form.  NotSafe where it has, and is not safe to change.
 
     one_index   whether a thread keeps to one index, so that what is computed from it before the guard may be used
+    adding      whether a loop may add to variables, which what follows it uses
     """
     for position, statement in enumerate(kernel.body.named_children):
         rest = kernel.body.named_children[position + 1 :]
@@ -73,13 +78,28 @@ def guarded_index(kernel: KernelSource, launch: LaunchFacts, one_index: bool = F
             continue
         if statement.type == "if_statement":
             found = _test(kernel, launch, statement, rest)
-        elif statement.type == "for_statement" and not rest:
+        elif statement.type == "for_statement" and (adding or not rest):
             found = _loop(kernel, launch, statement)
         if found is None:
             return None
+        if adding and found.form == "loop":
+            found = replace(found, sums=_sums(kernel, found))
         _check(kernel, launch, found, one_index)
         return found
     return None
+
+
+def _sums(kernel: KernelSource, found: GuardedIndex) -> tuple[str, ...]:
+    """Variables declared before a loop that it uses only to add to them."""
+    names = []
+    for use in [use for part in found.body for use in kernel.find("identifier", within=part)]:
+        up, name = use.parent, kernel[use]
+        adds = up is not None and up.type == "assignment_expression" and kernel[up.children[1]] == "+="
+        if adds and up is not None and up.children[0] == use and name not in names:
+            uses = [one for part in found.body for one in kernel.uses(name, part)]
+            if uses == [use] and all(one.start_byte < found.guard.start_byte for one in kernel.declarators(name)):
+                names.append(name)
+    return tuple(names)
 
 
 def inside(node: Node, outer: Node) -> bool:
@@ -180,7 +200,7 @@ def _check_part(kernel: KernelSource, found: GuardedIndex, part: Node, one_index
             raise NotSafe(kernel.line(node), f"{kernel[node]} is used besides {found.name}")
         for local in kernel.declarators(kernel[node]):
             earlier = local.start_byte < found.guard.start_byte and local != found.declarator
-            if earlier and not (one_index and _follows(kernel, local, found.name)):
+            if earlier and kernel[node] not in found.sums and not (one_index and _follows(kernel, local, found.name)):
                 _check_earlier(kernel, local, node, part)
     for call in kernel.find("call_expression", within=part):
         name = kernel.called(call)
