@@ -76,7 +76,10 @@ def test_blocks_become_larger_in_two_dimensions_only_where_the_kernel_tests_both
         (LaunchChange(grid_times=32), WIDER),
         (LaunchChange((128, 1, 1), grid=(2000, 1, 1)), HALF),
         (LaunchChange((1, 256, 1), grid=(1, 1000, 1), exchanged=1), LaunchRewrite(swapped=True)),
-        (LaunchChange((1, 128, 1), grid=(1, 2000, 1), exchanged=1), LaunchRewrite(threads=(None, 128, None), swapped=True)),
+        (
+            LaunchChange((1, 128, 1), grid=(1, 2000, 1), exchanged=1),
+            LaunchRewrite(threads=(None, 128, None), swapped=True),
+        ),
         (LaunchChange((1, 1, 256), grid=(1, 1, 1000), exchanged=2), None),
         (LaunchChange((32, 8, 1), grid_times=8), LaunchRewrite(times=8, block=(32, 8, 1))),
         (LaunchChange((256, 1, 1), grid=(250, 4, 1)), None),

@@ -1,4 +1,4 @@
-"""Transforms: mechanical changes of a kernel's source, one file a change, named after it; the folder is the list.
+"""Transforms: mechanical changes of a kernel's source, one file a change, named after it; the folders are the list.
 
 In: the parsed source of one kernel (`KernelSource`) and how it is launched (`LaunchFacts`).
 Out: `Change`s, each a set of edits and what becomes of the launch; or `Refusal`s, with the line and the reason.
@@ -28,13 +28,21 @@ __all__ = [
     "changes",
     "transforms",
 ]
+SYNTAX = "syntax"  # the folder of what transforms know of a kernel
 
 
 @cache
 def transforms() -> tuple[Transform, ...]:
-    """Of every file in this folder, in order of their names."""
-    names = sorted(one.name for one in iter_modules(__path__) if not one.ispkg and not one.name.startswith("_"))
-    return tuple(getattr(import_module(f"{__name__}.{name}"), name) for name in names)
+    """Of every file in the folders but syntax/, in order of their names."""
+    return tuple(getattr(import_module(f"{__name__}.{folder}.{name}"), name) for name, folder in sorted(_files()))
+
+
+def _files() -> Iterator[tuple[str, str]]:
+    """(name, folder) of each transform."""
+    for folder in iter_modules(__path__):
+        if folder.ispkg and folder.name != SYNTAX:
+            package = import_module(f"{__name__}.{folder.name}")
+            yield from ((module.name, folder.name) for module in iter_modules(package.__path__))
 
 
 def changes(kernel: KernelSource, launch: LaunchFacts) -> Iterator[Change | Refusal]:

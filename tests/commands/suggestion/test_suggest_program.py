@@ -84,7 +84,7 @@ def suggested(*words: str, expect: str = "") -> SuggestedProgram:
 
 def only_padding(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few transforms: each candidate takes time."""
-    from warplens.transform.pad_shared_rows import pad_shared_rows
+    from warplens.transform.access.pad_shared_rows import pad_shared_rows
 
     monkeypatch.setattr(SEARCH, "transforms", lambda: (pad_shared_rows,))
 

@@ -7,7 +7,7 @@ import pytest
 from transform.proposals import facts, refusals
 from warplens.errors import UsageError
 from warplens.transform import KernelSource
-from warplens.transform.unroll_loops import unroll_loops
+from warplens.transform.instructions.unroll_loops import unroll_loops
 
 LOOP = """#define FOR_EACH(i, n) for (int i = threadIdx.x; i < (n); i += blockDim.x)
 #define CHECK(x) do { if (!(x)) __trap(); } while (0)

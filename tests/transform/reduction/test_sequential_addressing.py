@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from transform.proposals import changes_of, diffs, facts, refusals
-from warplens.transform.sequential_addressing import sequential_addressing
+from warplens.transform.reduction.sequential_addressing import sequential_addressing
 
 MODULO = """\
 __global__ void f(const float* in, float* out) {

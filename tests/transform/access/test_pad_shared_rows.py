@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from transform.proposals import changes_of, diffs, facts, refusals
-from warplens.transform.pad_shared_rows import pad_shared_rows
+from warplens.transform.access.pad_shared_rows import pad_shared_rows
 
 TILE = """\
 __global__ void f(float* x) {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from transform.proposals import changes_of, diffs, facts
-from warplens.transform.unroll_loops import unroll_loops
+from warplens.transform.instructions.unroll_loops import unroll_loops
 
 SUM = """\
 __global__ void f(const float* x, float* y, int n) {

@@ -7,7 +7,7 @@ import pytest
 
 import warplens as wl
 from transform.proposals import changes_of, diffs, facts, refusals
-from warplens.transform.integer_division import OF_31_BITS, OF_32_BITS, integer_division
+from warplens.transform.instructions.integer_division import OF_31_BITS, OF_32_BITS, integer_division
 
 TURN = """\
 __global__ void f(const float* in, float* out, int rows, int columns) {

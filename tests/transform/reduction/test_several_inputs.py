@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from transform.proposals import changes_of, diffs, facts, refusals
-from warplens.transform.several_inputs import several_inputs
+from warplens.transform.reduction.several_inputs import several_inputs
 
 DOT = """\
 __global__ void f(const float* x, const float* w, float* y, int n) {

@@ -7,7 +7,7 @@ import pytest
 from transform.proposals import changes_of, diffs, refusals
 from warplens.transform import LaunchFacts
 from warplens.transform._change import edited
-from warplens.transform.swap_axes import swap_axes
+from warplens.transform.access.swap_axes import swap_axes
 
 SCALE = """\
 __global__ void f(const float* a, float* b, int w, int h) {

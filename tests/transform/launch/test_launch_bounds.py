@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from transform.proposals import changes_of, diffs, facts
 from warplens.transform import KernelSource
-from warplens.transform.launch_bounds import launch_bounds
+from warplens.transform.launch.launch_bounds import launch_bounds
 
 PLAIN = "__global__ void f(float* x) {\n  x[threadIdx.x] = 1;\n}\n"
 

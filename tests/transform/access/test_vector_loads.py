@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from transform.proposals import changes_of, diffs, facts, refusals
-from warplens.transform.vector_loads import vector_loads
+from warplens.transform.access.vector_loads import vector_loads
 
 LENGTH = """\
 __global__ void f(const float *pts, float *out, int n)

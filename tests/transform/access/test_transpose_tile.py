@@ -9,7 +9,7 @@ import warplens as wl
 from transform.proposals import changes_of, diffs, refusals
 from warplens.transform import LaunchFacts
 from warplens.transform._change import edited
-from warplens.transform.transpose_tile import transpose_tile
+from warplens.transform.access.transpose_tile import transpose_tile
 
 NAIVE = """\
 __global__ void f(const float *in, float *out, int rows, int columns)

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from tree_sitter import Node
 
 from warplens.transform._change import Change, Edit, Proposals, Refusal, transform
-from warplens.transform.several_elements import combined, with_loop
-from warplens.transform.syntax.guarded_index import BUILT_IN, LARGEST, LOOPS, inside
+from warplens.transform.launch.several_elements import combined, with_loop
+from warplens.transform.syntax.for_loop import LOOPS
+from warplens.transform.syntax.guarded_index import BUILT_IN, LARGEST, inside
 from warplens.transform.syntax.kernel_source import FLOATS, KernelSource, LaunchFacts
 
 SIGNED, UNSIGNED = ("int", "int32_t"), ("unsigned", "unsigned int", "uint32_t", "uint")

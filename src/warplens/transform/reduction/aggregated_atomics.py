@@ -9,7 +9,7 @@ from __future__ import annotations
 from tree_sitter import Node
 
 from warplens.transform._change import Change, Edit, Proposals, Refusal, transform
-from warplens.transform.several_elements import combined, with_loop
+from warplens.transform.launch.several_elements import combined, with_loop
 from warplens.transform.syntax.guarded_index import NotSafe, guarded_index, inside
 from warplens.transform.syntax.kernel_source import KernelSource, LaunchFacts
 

@@ -6,7 +6,7 @@ import pytest
 
 from transform.proposals import changes_of, diffs, facts, refusals
 from warplens.transform._change import edited
-from warplens.transform.several_elements import several_elements
+from warplens.transform.launch.several_elements import several_elements
 
 STENCIL = """\
 __global__ void f(const float* in, float* out, int n) {

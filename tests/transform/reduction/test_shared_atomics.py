@@ -6,7 +6,7 @@ import pytest
 
 from transform.proposals import changes_of, diffs, facts, refusals
 from warplens.transform._change import edited
-from warplens.transform.shared_atomics import shared_atomics
+from warplens.transform.reduction.shared_atomics import shared_atomics
 
 HISTOGRAM = """\
 __global__ void f(const unsigned char* data, unsigned* bins, int n) {

@@ -6,7 +6,7 @@ import pytest
 
 from transform.proposals import changes_of, facts, refusals
 from warplens.transform import LaunchFacts
-from warplens.transform.block_size import block_size
+from warplens.transform.launch.block_size import block_size
 
 SCALE = """\
 __global__ void f(float* x, int n) {

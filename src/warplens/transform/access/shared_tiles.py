@@ -14,7 +14,8 @@ from tree_sitter import Node
 from warplens.transform._change import Change, Edit, Proposals, Refusal, transform
 from warplens.transform.syntax.accumulation import STEPS
 from warplens.transform.syntax.canonical_form import canonical, comparison, conjuncts, unwrapped
-from warplens.transform.syntax.guarded_index import BUILT_IN, LOOPS, NotSafe, statements_of
+from warplens.transform.syntax.for_loop import LOOPS
+from warplens.transform.syntax.guarded_index import BUILT_IN, NotSafe, statements_of
 from warplens.transform.syntax.kernel_source import KernelSource, LaunchFacts
 
 SIDES = (16, 32)  # of a block

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from transform.proposals import changes_of, diffs, facts, refusals
-from warplens.transform.restrict_pointers import restrict_pointers
+from warplens.transform.access.restrict_pointers import restrict_pointers
 
 ADD = "__global__ void f(const float* x, float *y, float* z) {\n  z[0] = x[0] + y[0];\n}\n"
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from warplens.transform._change import Change, Edit, Effect, LaunchChange, Proposals, Refusal, transform
-from warplens.transform.block_size import SHAPES
+from warplens.transform.launch.block_size import SHAPES
 from warplens.transform.syntax.guarded_index import BUILT_IN, COLLECTIVE
 from warplens.transform.syntax.kernel_source import KernelSource, LaunchFacts
 

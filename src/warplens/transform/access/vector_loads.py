@@ -14,7 +14,7 @@ from warplens.transform._change import Change, Edit, Proposals, Refusal, transfo
 from warplens.transform.syntax.canonical_form import unwrapped
 from warplens.transform.syntax.guarded_index import NotSafe
 from warplens.transform.syntax.kernel_source import KernelParameter, KernelSource, LaunchFacts
-from warplens.transform.syntax.vector_types import VECTORS, lanes_of
+from warplens.transform.syntax.wide_types import VECTORS, lanes_of
 
 
 @dataclass(frozen=True)

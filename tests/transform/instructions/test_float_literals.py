@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from transform.proposals import changes_of, diffs, facts, refusals
-from warplens.transform.float_literals import float_literals
+from warplens.transform.instructions.float_literals import float_literals
 
 SCALE = """\
 __global__ void f(float* x) {

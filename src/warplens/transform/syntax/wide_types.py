@@ -1,4 +1,4 @@
-"""Vector types: CUDA's types of several elements that a lane loads or stores at once."""
+"""Wide types: CUDA's types of several elements that a lane loads or stores at once."""
 
 from __future__ import annotations
 

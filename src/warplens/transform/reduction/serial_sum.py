@@ -8,8 +8,8 @@ from __future__ import annotations
 from tree_sitter import Node
 
 from warplens.transform._change import Change, Edit, Proposals, Refusal, edited, transform
-from warplens.transform.several_elements import combined
-from warplens.transform.several_inputs import several_inputs
+from warplens.transform.launch.several_elements import combined
+from warplens.transform.reduction.several_inputs import several_inputs
 from warplens.transform.syntax.accumulation import STEPS
 from warplens.transform.syntax.block_reduction import BARRIER, FIRST_THREAD, is_barrier
 from warplens.transform.syntax.canonical_form import canonical, comparison, conjuncts, is_block_size

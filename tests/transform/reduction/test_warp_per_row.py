@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from transform.proposals import changes_of, diffs, facts, refusals
-from warplens.transform.warp_per_row import warp_per_row
+from warplens.transform.reduction.warp_per_row import warp_per_row
 
 SUM = """\
 __global__ void f(const float* in, float* out, int n, int width) {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from transform.proposals import changes_of, diffs, facts, refusals
-from warplens.transform.warp_shuffle import warp_shuffle
+from warplens.transform.reduction.warp_shuffle import warp_shuffle
 
 SUM = """\
 __global__ void f(const float* in, float* out, int n) {

@@ -16,7 +16,7 @@ from warplens.transform.syntax.canonical_form import unwrapped
 from warplens.transform.syntax.for_loop import is_first, is_last, of_whole, with_for_loops
 from warplens.transform.syntax.guarded_index import GuardedIndex, NotSafe, guarded_index, inside
 from warplens.transform.syntax.kernel_source import KernelParameter, KernelSource, LaunchFacts
-from warplens.transform.syntax.vector_types import VECTORS, lanes_of
+from warplens.transform.syntax.wide_types import VECTORS, lanes_of
 
 WIDEST = 16  # bytes of an access
 

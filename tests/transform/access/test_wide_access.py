@@ -6,7 +6,7 @@ import pytest
 
 from transform.proposals import changes_of, diffs, facts, refusals
 from warplens.transform._change import edited
-from warplens.transform.wide_access import wide_access
+from warplens.transform.access.wide_access import wide_access
 
 COPY = """\
 __global__ void f(const float* in, float* out, int n) {

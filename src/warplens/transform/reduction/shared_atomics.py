@@ -8,7 +8,7 @@ from __future__ import annotations
 from tree_sitter import Node
 
 from warplens.transform._change import Change, Edit, Proposals, Refusal, transform
-from warplens.transform.several_elements import combined, with_loop
+from warplens.transform.launch.several_elements import combined, with_loop
 from warplens.transform.syntax.guarded_index import NotSafe
 from warplens.transform.syntax.kernel_source import ELEMENT_BYTES, KernelParameter, KernelSource, LaunchFacts
 

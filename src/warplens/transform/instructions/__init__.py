@@ -1,0 +1,1 @@
+"""What the compiler makes of loops and arithmetic."""

@@ -1,0 +1,1 @@
+"""How many threads do the work, and in which blocks."""

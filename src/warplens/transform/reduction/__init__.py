@@ -1,0 +1,1 @@
+"""How threads join what they have computed."""
