@@ -86,7 +86,7 @@ class Suggested:
     @property
     def view(self) -> SuggestionView:
         """For reports."""
-        launch = ", ".join(f"{key} {size}" for key, size in self.sizes.items())
+        launch = ", ".join(f"{key} {_text(size)}" for key, size in self.sizes.items())
         diff = self.diff() if self.suggestion.steps else ""
         made = kernel_view(self.target.title, self.run, self.findings, self.suggestion, self.fresh, launch, diff)
         return replace(made, measured=_measured(*self.measured)) if self.measured else made
@@ -139,6 +139,10 @@ def _grid_of(size: Size, launch: LaunchChange, grid: Sizes) -> Size | None:
 def _sizes(of: Sequence[int]) -> Sizes:
     x, y, z = of
     return x, y, z
+
+
+def _text(size: Size) -> str:
+    return f"({', '.join(map(str, size))})" if isinstance(size, tuple) else str(size)
 
 
 def _short(size: Sizes) -> Size:

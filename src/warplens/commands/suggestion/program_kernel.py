@@ -17,7 +17,13 @@ from warplens.advice import OutputComparison, Step, Version, compare_outputs
 from warplens.advice.launch_sites import LaunchRewrite, rewrite_of, why_not_rewritten
 from warplens.api import Module
 from warplens.commands.suggestion.program_sources import ProgramSources, Texts, short
-from warplens.commands.suggestion.version_evaluator import Candidate, SuggestRequest, VersionEvaluator, tolerant
+from warplens.commands.suggestion.version_evaluator import (
+    Candidate,
+    SuggestRequest,
+    VersionEvaluator,
+    line_shares,
+    tolerant,
+)
 from warplens.compiler.parameter_type import ParameterType, types_of
 from warplens.core.launch import Launch
 from warplens.core.run_options import RunOptions
@@ -212,7 +218,7 @@ class ProgramKernel(VersionEvaluator):
             overlapping=any(launch.overlapping for launch in self.launches),
             faults=frozenset(finding.fault for finding in findings(run.subject)),
             warps=machine.limits.warps_per_multiprocessor, multiprocessors=machine.multiprocessors,
-            resident=run.occupancy.blocks,
+            resident=run.occupancy.blocks, lines=line_shares(run),
         )  # fmt: skip
 
     def refusal(self, source: KernelSource, change: Change, facts: LaunchFacts) -> str:

@@ -198,6 +198,16 @@ def without_last(found: Suggestion, note: str) -> Suggestion:
     return replace(found, steps=tuple(kept) if best is None else (*kept, best), tried=tried)
 
 
+def line_shares(run: Run) -> dict[int, float]:
+    """Share of all executed warp instructions by source line."""
+    total, found = max(int(run.trace.executed.sum()), 1), dict[int, float]()
+    for instruction, executed in zip(run.kernel.program.instructions, run.trace.executed.tolist(), strict=True):
+        if instruction.source is not None:
+            line = instruction.source.line
+            found[line] = found.get(line, 0.0) + executed / total
+    return found
+
+
 def time_of(run: Run) -> float | None:
     return run.prediction.time_us if run.prediction else None
 

@@ -21,6 +21,7 @@ from warplens.commands.suggestion.version_evaluator import (
     SuggestRequest,
     VersionEvaluator,
     has_independent_blocks,
+    line_shares,
     tolerant,
 )
 from warplens.commands.target import Target
@@ -176,7 +177,7 @@ class VersionRunner(VersionEvaluator):
             run.launch.grid, run.launch.block, run.launch.shared, numbers, sizes,
             faults=frozenset(finding.fault for finding in found),
             warps=machine.limits.warps_per_multiprocessor, multiprocessors=machine.multiprocessors,
-            resident=run.occupancy.blocks,
+            resident=run.occupancy.blocks, lines=line_shares(run),
         )  # fmt: skip
 
     def on_other_inputs(self, steps: Sequence[Step]) -> OutputComparison | None:

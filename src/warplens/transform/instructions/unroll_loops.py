@@ -14,6 +14,7 @@ from warplens.transform._change import Change, Edit, Proposals, Refusal, transfo
 from warplens.transform.syntax.kernel_source import KernelSource, LaunchFacts
 
 FACTORS = (4, 8)
+LEAST = 0.01  # of all executed instructions: a loop for what is left over is not worth a trial
 LOOPS = ("for_statement", "while_statement", "do_statement")
 PRAGMA = re.compile(r"#\s*pragma\s+(?:unroll(?:\s*\(?\s*(\w+)\s*\)?)?|nounroll)\s*$")
 
@@ -26,6 +27,8 @@ def unroll_loops(kernel: KernelSource, launch: LaunchFacts) -> Proposals:
     for loop in kernel.find(*LOOPS):
         if any(True for child in loop.children for _ in kernel.find(*LOOPS, within=child)):
             continue  # the innermost one
+        if launch.lines and _share(kernel, launch, loop) < LEAST:
+            continue
         pragma, line = _pragma(kernel, loop), kernel.line(loop)
         if pragma is not None:
             start, end, found = pragma
@@ -46,6 +49,14 @@ def unroll_loops(kernel: KernelSource, launch: LaunchFacts) -> Proposals:
             if kernel.begins_line(loop) and loop.parent is not None and loop.parent.type == "compound_statement":
                 title = "keep the loop as it is written" if factor == 1 else f"unroll the loop by {factor}"
                 yield Change("", title, line, (Edit(start, start, text),))
+
+
+def _share(kernel: KernelSource, launch: LaunchFacts, loop: Node) -> float:
+    """Of all executed instructions, those of the loop and of the functions that it calls."""
+    calls = [kernel.functions.get(kernel.called(call)) for call in kernel.find("call_expression", within=loop)]
+    nodes = [loop, *(function for function in calls if function is not None)]
+    lines = {line for node in nodes for line in range(node.start_point[0] + 1, node.end_point[0] + 2)}
+    return sum(share for line, share in launch.lines.items() if line in lines)
 
 
 def _pragma(kernel: KernelSource, loop: Node) -> tuple[int, int, re.Match[str]] | None:

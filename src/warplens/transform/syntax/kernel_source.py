@@ -38,6 +38,7 @@ class LaunchFacts:
     faults    rules that found something
     warps     that an SM of the GPU can hold;  multiprocessors: of the GPU
     resident  blocks that an SM holds of this launch
+    lines     share of all executed warp instructions by source line, {} where it is not known
     """
 
     grid: tuple[int, int, int]
@@ -50,6 +51,7 @@ class LaunchFacts:
     warps: int = 64
     multiprocessors: int = 132
     resident: int = 8
+    lines: Mapping[int, float] = field(default_factory=dict)
 
     @property
     def threads(self) -> int:
