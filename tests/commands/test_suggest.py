@@ -345,8 +345,9 @@ def test_a_divided_grid_stays_an_expression(padded: Suggested) -> None:
 
 
 def test_a_grid_with_x_and_y_exchanged_stays_an_expression(padded: Suggested) -> None:
-    def sizes(grid: tuple[int, int, int]) -> object:
-        change = replace(padded.suggestion.steps[0].change, launch=LaunchChange((8, 32, 1), grid=grid))
+    def sizes(grid: tuple[int, int, int], exchanged: int = 1) -> object:
+        launch = LaunchChange((8, 32, 1), grid=grid, exchanged=exchanged)
+        change = replace(padded.suggestion.steps[0].change, launch=launch)
         step = replace(
             padded.suggestion.steps[0], change=change, after=replace(padded.suggestion.end, grid=grid, block=(8, 32, 1))
         )
@@ -354,7 +355,9 @@ def test_a_grid_with_x_and_y_exchanged_stays_an_expression(padded: Suggested) ->
         return replace(padded, suggestion=replace(padded.suggestion, begin=begin, steps=(step,))).sizes
 
     assert sizes((4, 16, 1)) == {"grid": ("n / 32", "n / 32"), "block": (8, 32)}
-    assert sizes((64, 1, 1)) == {"grid": 64, "block": (8, 32)}
+    assert sizes((2, 64, 1)) == {"grid": ("ceil(n / 32 / 2)", "(n / 32) * 4"), "block": (8, 32)}
+    assert sizes((8, 8, 1), exchanged=0) == {"grid": ("ceil(n / 32 / 2)", "(n / 32) * 2"), "block": (8, 32)}
+    assert sizes((5, 7, 1)) == {"grid": (5, 7), "block": (8, 32)}
 
 
 def test_versions_are_disassembled_together(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
