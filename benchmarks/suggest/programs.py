@@ -32,7 +32,8 @@ COLUMNS = (
 
 
 def listed() -> dict[str, dict[str, Any]]:
-    """By name: sources, options and what else differs from benchmarks/programs/programs.toml."""
+    """By name: sources, options and what else differs from benchmarks/programs/programs.toml; of programs that are not
+    there (`folder`) all."""
     entries = tomllib.loads((HERE / "programs.toml").read_text(encoding="utf-8"))["program"]
     return {entry["name"]: entry for entry in entries}
 
@@ -105,7 +106,11 @@ def main() -> None:
     sources, out, wanted = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve(), listed()
     out.mkdir(parents=True, exist_ok=True)
     chosen = sys.argv[3:] or list(wanted)
-    for program in sorted(programs(chosen), key=lambda program: list(wanted).index(program.name)):
+    own = [
+        Program(name, "zjin-lcf/HeCBench", entry["folder"], "", "", entry["expected"])
+        for name, entry in wanted.items() if "folder" in entry and name in chosen
+    ]  # fmt: skip
+    for program in sorted([*programs(chosen), *own], key=lambda program: list(wanted).index(program.name)):
         file, began, used = out / f"{program.name}.json", time.monotonic(), _processor_seconds()
         if not file.exists():
             document = suggested(program, wanted[program.name], sources)

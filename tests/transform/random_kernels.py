@@ -17,7 +17,7 @@ DTYPES = {
 }  # fmt: skip
 FAULTS = frozenset({
     "uncoalesced_access", "bank_conflicts", "inactive_lanes", "contended_atomics", "double_literal", "low_occupancy",
-    "local_memory", "narrow_access", "small_grid",
+    "local_memory", "narrow_access", "small_grid", "redundant_loads", "barrier_stalls",
 })  # fmt: skip
 
 
@@ -220,8 +220,59 @@ def rows(pick: random.Random) -> Example:
     return Example(source, (-(-count // block), 1, 1), (block, 1, 1), arguments)
 
 
+def parts(pick: random.Random) -> Example:
+    """Each thread works on a contiguous part."""
+    n, block, blocks = pick.randrange(500, 2500), pick.choice((32, 64)), pick.choice((2, 3))
+    kind, end = pick.choice(("float", "int")), pick.choice(("min(begin + per, n)", "(begin + per < n ? begin + per : n)"))
+    body = pick.choice(("y[k] = 2 * x[k];", "{ y[k] += x[k]; }", "if (x[k] > 1) y[k] = x[k] * k;"))
+    source = f"""\
+__global__ void k(const {kind}* x, {kind}* y, int n) {{
+    const int all = gridDim.x * blockDim.x;
+    const int t = threadIdx.x + blockIdx.x * blockDim.x;
+    int per = (n + all - 1) / all, begin = t * per;
+    for (int k = begin; k < {end}; ++k) {body}
+}}
+"""
+    arguments = {"x": numbers(pick, kind, n), "y": numbers(pick, kind, n), "n": np.int32(n)}
+    return Example(source, (blocks, 1, 1), (block, 1, 1), arguments)
+
+
+def word(pick: random.Random) -> Example:
+    """All threads add to one word."""
+    n, block = pick.randrange(500, 2500), pick.choice((64, 128))
+    kind, value = pick.choice((("int", "1"), ("unsigned", "x[i] * 3"), ("float", "x[i]")))
+    body = pick.choice(([f"atomicAdd(y, {value});"], ["int v = x[i];", f"if (v > 7) atomicAdd(&y[0], {value});"]))
+    source = _guarded(pick, ["const int* x", f"{kind}* y", "int n"], "int", body)
+    arguments = {"x": numbers(pick, "int", n), "y": numbers(pick, kind, 1), "n": np.int32(n)}
+    return Example(source, (-(-n // block), 1, 1), (block, 1, 1), arguments)
+
+
+def product(pick: random.Random) -> Example:
+    """A naive product of matrices."""
+    m, n, depth = (pick.randrange(17, 40) for _ in "mnd")
+    kind, side = pick.choice(("float", "int", "double")), pick.choice((16, 32))
+    start, body = (
+        "int i = blockIdx.y * blockDim.y + threadIdx.y, j = threadIdx.x + blockIdx.x * blockDim.x;",
+        f"""\
+{kind} v = 1;
+    for (int d = 0; d < depth; d++) v += a[i * depth + d] * {pick.choice(("b[d * n + j]", "b[j * depth + d]"))};
+    y[i * n + j] = v;""",
+    )
+    guarded = pick.choice((f"if (i >= m || j >= n) return;\n    {body}", f"if (j < n && i < m) {{\n    {body}\n    }}"))
+    source = f"""\
+__global__ void k(const {kind}* a, const {kind}* b, {kind}* y, int m, int n, int depth) {{
+    {start}
+    {guarded}
+}}
+"""
+    arguments = {"a": numbers(pick, kind, m * depth), "b": numbers(pick, kind, depth * n),
+                 "y": numbers(pick, kind, m * n), "m": np.int32(m), "n": np.int32(n),
+                 "depth": np.int32(depth)}  # fmt: skip
+    return Example(source, (-(-n // side), -(-m // side), 1), (side, side, 1), arguments)
+
+
 KINDS: tuple[Callable[[random.Random], Example], ...] = (
-    elementwise, stencil, reduction, total, histogram, matrix, rows,
+    elementwise, stencil, reduction, total, histogram, matrix, rows, parts, word, product,
 )  # fmt: skip
 
 

@@ -11,24 +11,24 @@ from warplens.transform import LaunchFacts
 from warplens.transform.access.shared_tiles import shared_tiles
 
 PRODUCT = """\
-__global__ void f(const float* a, const float* b, float* c, int m, int n, int depth) {
+__global__ void f(const float* a, const float* b, float* c, int m, int n, int deep) {
   int row = blockIdx.y * blockDim.y + threadIdx.y;
   int col = blockIdx.x * blockDim.x + threadIdx.x;
   if (row < m && col < n) {
     float sum = 0;
-    for (int k = 0; k < depth; ++k) sum += a[row * depth + k] * b[k * n + col];
+    for (int k = 0; k < deep; ++k) sum += a[row * deep + k] * b[k * n + col];
     c[row * n + col] = sum;
   }
 }
 """
 LEAVES = """\
-__global__ void f(const float* a, const float* b, float* c, int m, int n, int depth) {
+__global__ void f(const float* a, const float* b, float* c, int m, int n, int deep) {
   int row = blockIdx.y * blockDim.y + threadIdx.y;
   int col = blockIdx.x * blockDim.x + threadIdx.x;
   if (row >= m || col >= n) return;
   float sum = 0;
-  for (int k = 0; k < depth; ++k) {
-    sum += a[row * depth + k] * b[k * n + col];
+  for (int k = 0; k < deep; ++k) {
+    sum += a[row * deep + k] * b[k * n + col];
   }
   c[row * n + col] = sum;
   c[row * n + col] += 1;
@@ -41,14 +41,14 @@ def test_the_diff() -> None:
     assert diffs(shared_tiles, PRODUCT, LAUNCH) == ["""\
 -  if (row < m && col < n) {
 -    float sum = 0;
--    for (int k = 0; k < depth; ++k) sum += a[row * depth + k] * b[k * n + col];
+-    for (int k = 0; k < deep; ++k) sum += a[row * deep + k] * b[k * n + col];
 -    c[row * n + col] = sum;
 +  __shared__ float tile_a[16][16];
 +  __shared__ float tile_b[16][16];
 +  float sum = 0;
-+  for (int first = 0; first < depth; first += 16) {
-+    tile_a[threadIdx.y][threadIdx.x] = first + threadIdx.x < depth && row < m ? a[row * depth + first + threadIdx.x] : 0;
-+    tile_b[threadIdx.y][threadIdx.x] = first + threadIdx.y < depth && col < n ? b[(first + threadIdx.y) * n + col] : 0;
++  for (int first = 0; first < deep; first += 16) {
++    tile_a[threadIdx.y][threadIdx.x] = first + threadIdx.x < deep && row < m ? a[row * deep + first + threadIdx.x] : 0;
++    tile_b[threadIdx.y][threadIdx.x] = first + threadIdx.y < deep && col < n ? b[(first + threadIdx.y) * n + col] : 0;
 +    __syncthreads();
 +    for (int k = 0; k < 16; ++k) sum += tile_a[threadIdx.y][k] * tile_b[k][threadIdx.x];
 +    __syncthreads();
@@ -57,11 +57,11 @@ def test_the_diff() -> None:
 
 @pytest.mark.parametrize("source", [PRODUCT, LEAVES])
 def test_the_product_is_the_same(source: str) -> None:
-    m, n, depth = 27, 45, 37
+    m, n, deep = 27, 45, 37
     (change,) = changes_of(shared_tiles, source, LAUNCH)
     made = np.random.default_rng(3)
-    a, b = made.random(m * depth, np.float32), made.random(depth * n, np.float32)
-    sizes = [np.int32(size) for size in (m, n, depth)]
+    a, b = made.random(m * deep, np.float32), made.random(deep * n, np.float32)
+    sizes = [np.int32(size) for size in (m, n, deep)]
     before, after = before_and_after(source, change, LAUNCH, [a, b, np.zeros(m * n, np.float32), *sizes])
     assert before[2].all()
     assert (before[2] == after[2]).all()
