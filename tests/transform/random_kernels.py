@@ -223,7 +223,8 @@ def rows(pick: random.Random) -> Example:
 def parts(pick: random.Random) -> Example:
     """Each thread works on a contiguous part."""
     n, block, blocks = pick.randrange(500, 2500), pick.choice((32, 64)), pick.choice((2, 3))
-    kind, end = pick.choice(("float", "int")), pick.choice(("min(begin + per, n)", "(begin + per < n ? begin + per : n)"))
+    kind = pick.choice(("float", "int"))
+    end = pick.choice(("min(begin + per, n)", "(begin + per < n ? begin + per : n)"))
     body = pick.choice(("y[k] = 2 * x[k];", "{ y[k] += x[k]; }", "if (x[k] > 1) y[k] = x[k] * k;"))
     source = f"""\
 __global__ void k(const {kind}* x, {kind}* y, int n) {{

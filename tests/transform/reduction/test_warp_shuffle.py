@@ -88,3 +88,40 @@ def test_chars_are_not_shuffled() -> None:
 
 def test_one_warp_has_no_loop_to_save() -> None:
     assert refusals(warp_shuffle, SUM, facts(block=32, numbers={"n": 32_000})) == []
+
+
+CHAINED = """\
+__global__ void f(const float* x, float* y) {
+  extern __shared__ float d[];
+  unsigned t = threadIdx.x;
+  float mine = x[blockIdx.x * blockDim.x + t];
+  d[t] = mine;
+  __syncthreads();
+  for (unsigned s = blockDim.x / 2; s > 0; s >>= 1) {
+    if (t < s) d[t] = mine = mine + d[t + s];
+    __syncthreads();
+  }
+  if (t == 0) y[blockIdx.x] = mine;
+}
+"""
+
+
+def test_a_sum_in_a_register_and_in_shared_memory() -> None:
+    assert diffs(warp_shuffle, CHAINED, facts()) == ["""\
+-  for (unsigned s = blockDim.x / 2; s > 0; s >>= 1) {
+-    if (t < s) d[t] = mine = mine + d[t + s];
+-    __syncthreads();
++  __shared__ float of_warp[32];
++  for (int s = 16; s > 0; s >>= 1) mine = mine + __shfl_down_sync(0xffffffff, mine, s);
++  if (t % 32 == 0) of_warp[t / 32] = mine;
++  __syncthreads();
++  if (t < 32) {
++    if (t < blockDim.x / 32) mine = of_warp[t];
++    for (int s = blockDim.x / 64; s > 0; s >>= 1) mine = mine + __shfl_down_sync(0xffffffff, mine, s);
++    if (t == 0) d[0] = mine;"""]  # fmt: skip
+
+
+def test_other_threads_may_use_the_register() -> None:
+    source = CHAINED.replace("if (t == 0) y[blockIdx.x]", "y[blockIdx.x * blockDim.x + t]")
+    reason = "no shuffles in the reduction: mine is used after the loop, not by the first thread alone"
+    assert refusals(warp_shuffle, source, facts()) == [(11, reason)]

@@ -54,6 +54,8 @@ def several_inputs(kernel: KernelSource, launch: LaunchFacts) -> Proposals:
 def _proposed(kernel: KernelSource, launch: LaunchFacts) -> Proposals:
     try:
         for one in block_reductions(kernel, launch)[:1]:
+            if one.local:
+                raise NotSafe(kernel.line(one.loop), f"{one.local} holds the sum besides")
             found = _in_place(kernel, launch, one) or _input(kernel, launch, one)
             promise = TOTAL if _results_of_blocks(kernel, one) else ""
             for factor in FACTORS:

@@ -50,6 +50,8 @@ def _changes(kernel: KernelSource, one: BlockReduction, promise: str) -> Proposa
     promise = f"{kept}; {promise}" if promise else kept
     title = "reduce in registers: each warp by shuffles, then the first warp"
     yield Change("", title, line, _whole(kernel, one), effect="order", promise=promise)
+    if one.local:
+        return
     yield Change("", "the last rounds of the reduction by shuffles", line, _last_warp(kernel, one), promise=promise)
 
 
@@ -80,11 +82,11 @@ def _last_warp(kernel: KernelSource, one: BlockReduction) -> tuple[Edit, ...]:
 
 def _whole(kernel: KernelSource, one: BlockReduction) -> tuple[Edit, ...]:
     indent, t = kernel.indent(one.loop), one.thread
-    value, warps = kernel.fresh(*value_names(kernel, one)), kernel.fresh("of_warp")
+    value, warps = one.local or kernel.fresh(*value_names(kernel, one)), kernel.fresh("of_warp")
     lines = [
         f"__shared__ {one.element} {warps}[{WARP}];",
         *([] if _own_element(kernel, one) else [f"{BARRIER}();"]),
-        f"{one.element} {value} = {one.array}[{t}];",
+        *([] if one.local else [f"{one.element} {value} = {one.array}[{t}];"]),
         _shuffles(kernel, one, value, str(WARP // 2)),
         f"if ({t} % {WARP} == 0) {warps}[{t} / {WARP}] = {value};",
         f"{BARRIER}();",
@@ -107,7 +109,7 @@ def _indented(lines: list[str], indent: str) -> str:
 
 def _shuffles(kernel: KernelSource, one: BlockReduction, value: str, first: str, indent: str = "") -> str:
     other = f"__shfl_down_sync({ALL}, {value}, {one.step})"
-    update = kernel.replaced(one.update, swapped(one, value, other))
+    update = f"{kernel.replaced(one.operation, swapped(one, value, other))};"
     halved = ">>= 1" if ">>" in kernel[one.loop].split(")")[0] else "/= 2"
     head = f"{indent}for (int {one.step} = {first}; {one.step} > 0; {one.step} {halved})"
     whole = f"{head} {update}"

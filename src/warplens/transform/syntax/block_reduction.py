@@ -38,6 +38,7 @@ class BlockReduction:
     array      that is reduced, its name, and the type of its elements
     test       the `if` of a round;  update: its statement;  left, right: the two elements in it
     helper     the declaration of the index 2 * s * t, None where there is none;  barrier: the one of a round
+    local      variable that holds the thread's element besides, of `d[t] = v = v + d[t + s]`, "" where there is none
     """
 
     form: Literal["neighbours", "halves"]
@@ -52,6 +53,13 @@ class BlockReduction:
     right: Node
     helper: Node | None
     barrier: Node
+    local: str = ""
+
+    @property
+    def operation(self) -> Node:
+        """The assignment that joins the two elements."""
+        assigned = self.update.named_children[0]
+        return assigned.children[2] if self.local else assigned
 
     @property
     def barrier_first(self) -> bool:
@@ -64,6 +72,10 @@ def block_reductions(kernel: KernelSource, launch: LaunchFacts) -> list[BlockRed
     for one in found:
         if launch.block[1:] != (1, 1) or launch.block[0] & (launch.block[0] - 1):
             raise NotSafe(kernel.line(one.loop), f"a block of {launch.threads} threads is not halved evenly")
+        behind = [use for use in kernel.uses(one.local) if use.start_byte > one.loop.end_byte] if one.local else []
+        for use in behind:
+            if not _only_first_thread(kernel, use, one.thread):
+                raise NotSafe(kernel.line(use), f"{kernel[use]} is used after the loop, not by the first thread alone")
         for use in _later(kernel, one):
             if not _is_first(kernel, one, use):
                 raise NotSafe(kernel.line(use), f"{kernel[use]} is used after the loop, besides {one.array}[0]")
@@ -175,14 +187,17 @@ def _reduction(kernel: KernelSource, launch: LaunchFacts, loop: Node) -> BlockRe
     assert guard is not None
     assert then is not None
     inside = [node for node in statements_of(then) if node.type != "comment"]
-    pair = _pair(kernel, inside[0]) if len(inside) == 1 else None
+    local = _local(kernel, inside[0], loop) if len(inside) == 1 else ""
+    pair = _pair(kernel, inside[0], local) if len(inside) == 1 else None
     if pair is None or not _guards(kernel, launch, form, named, guard, pair, helpers):
         return None
     left, right = pair
     array = kernel[left.children[0]]
     thread = _thread(kernel, guard) or "threadIdx.x"
     element = _element(kernel, array)
-    return BlockReduction(form, loop, named, thread, array, element, test, inside[0], left, right, helper, barrier)
+    return BlockReduction(
+        form, loop, named, thread, array, element, test, inside[0], left, right, helper, barrier, local
+    )
 
 
 def _begin(kernel: KernelSource, begin: Node) -> tuple[str, Node | None]:
@@ -226,7 +241,21 @@ def _end(kernel: KernelSource, condition: Node) -> tuple[Node, str, Node] | None
     return comparison(kernel, node)
 
 
-def _pair(kernel: KernelSource, statement: Node) -> tuple[Node, Node] | None:
+def _local(kernel: KernelSource, statement: Node, loop: Node) -> str:
+    """v of `d[t] = v = v + d[t + s]`, where `d[t] = v` stands before the loop; "" for another update."""
+    outer = statement.named_children[0] if statement.type == "expression_statement" else None
+    inner = outer.children[2] if outer is not None and outer.type == "assignment_expression" else None
+    if outer is None or inner is None or inner.type != "assignment_expression":
+        return ""
+    name, same = kernel[inner.children[0]], f"{canonical(kernel, outer.children[0])}={kernel[inner.children[0]]}"
+    for node in kernel.find("assignment_expression"):
+        before = f"{canonical(kernel, node.children[0])}={kernel[node.children[2]]}"
+        if node.end_byte < loop.start_byte and before == same and inner.children[0].type == "identifier":
+            return name
+    return ""
+
+
+def _pair(kernel: KernelSource, statement: Node, local: str) -> tuple[Node, Node] | None:
     """The two elements of a commutative update: d[a] += d[b], d[a] = d[a] + d[b], d[a] = max(d[a], d[b])."""
     assigned = statement.named_children[0] if statement.type == "expression_statement" else None
     if assigned is None or assigned.type != "assignment_expression":
@@ -234,6 +263,9 @@ def _pair(kernel: KernelSource, statement: Node) -> tuple[Node, Node] | None:
     left, operator, right = assigned.children[0], kernel[assigned.children[1]], unwrapped(assigned.children[2])
     if left.type != "subscript_expression" or left.children[0].type != "identifier":
         return None
+    mine = canonical(kernel, left)
+    if local:
+        operator, right, mine = kernel[right.children[1]], unwrapped(right.children[2]), local
     if operator == "=":
         if right.type == "binary_expression" and kernel[right.children[1]] in COMMUTATIVE:
             sides = [right.children[0], right.children[2]]
@@ -242,7 +274,7 @@ def _pair(kernel: KernelSource, statement: Node) -> tuple[Node, Node] | None:
             sides = list(listed.named_children) if listed else []
         else:
             return None
-        others = [side for side in sides if canonical(kernel, side) != canonical(kernel, left)]
+        others = [side for side in sides if canonical(kernel, side) != mine]
         if len(sides) != 2 or len(others) != 1:
             return None
         right = others[0]
