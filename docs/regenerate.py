@@ -31,7 +31,8 @@ PAGES = (
     ROOT / "README.md", ROOT / "docs" / "api.md", ROOT / "docs" / "calibration_sources.md", ROOT / "docs" / "cli.md",
     ROOT / "docs" / "compute_sanitizer.md", ROOT / "docs" / "gpus.md", ROOT / "docs" / "hardware.md",
     ROOT / "docs" / "metric_list.md", ROOT / "docs" / "opcodes.md", ROOT / "docs" / "rules.md",
-    ROOT / "docs" / "suggest_measured.md", ROOT / "docs" / "validation.md", ROOT / "benchmarks" / "labs" / "README.md",
+    ROOT / "docs" / "suggest_common_styles.md", ROOT / "docs" / "suggest_measured.md", ROOT / "docs" / "validation.md",
+    ROOT / "benchmarks" / "labs" / "README.md",
     *sorted((ROOT / "docs" / "tutorial").glob("*.md")), ROOT / "README.zh.md",
     *sorted((ROOT / "docs" / "zh").rglob("*.md")),
 )  # fmt: skip

@@ -1,9 +1,11 @@
-"""Gains of each change, predicted and measured: prints the table of docs/suggest_measured.md from h100.csv."""
+"""Gains of each change, predicted and measured: prints the table of docs/suggest_measured.md from h100.csv, and with
+`--common` that of docs/suggest_common_styles.md from common_styles.csv."""
 
 from __future__ import annotations
 
 import csv
 import re
+import sys
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -32,9 +34,9 @@ class Gain(NamedTuple):
         return 1 - self.after_us / self.before_us
 
 
-def kernels() -> Iterator[Gain]:
+def kernels(name: str) -> Iterator[Gain]:
     """Each step of a search against the version before it."""
-    with (HERE / "h100.csv").open(newline="", encoding="utf-8") as file:
+    with (HERE / name).open(newline="", encoding="utf-8") as file:
         rows = [row for row in csv.DictReader(file) if row["version"] != "by hand"]
     for before, after in pairwise(rows):
         if before["case"] == after["case"]:
@@ -51,7 +53,7 @@ def programs() -> Iterator[Gain]:
 
 
 def main() -> None:
-    gains = [*kernels(), *programs()]
+    gains = list(kernels("common_styles.csv")) if "--common" in sys.argv else [*kernels("h100.csv"), *programs()]
     print("| Kernel | Change | Measured µs | Gain predicted | measured |")
     print("|---|---|--:|--:|--:|")
     for gain in gains:

@@ -155,6 +155,43 @@ def test_a_rounding_change_stays_tolerated_after_later_exact_ones(tmp_path: Path
     assert runner.evaluate(Version(other), (keeps,), None).outcome == "outputs differ"
 
 
+ADDS = """\
+// /// warplens
+// [add]
+// grid = 300
+// block = 32
+// args = ["random f32[9600]", "full(2) f32[9600]", "arange f32[9600]"]
+// ///
+__global__ void add(const float* x, float* y, float* z) {
+  int i = blockIdx.x * 32 + threadIdx.x;
+  y[i] += x[i];
+  z[i] += x[i];
+}
+"""
+
+
+def test_an_array_of_one_number_has_it_again_for_each_version(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("warplens.commands.suggestion.version_evaluator.LONG", 1)
+    path = tmp_path / "add.cu"
+    path.write_text(ADDS)
+    (target,) = targets(str(path), Flags(gpu="h200"))
+    runner = VersionRunner(target, SuggestRequest(RunOptions()))
+    before = runner.evaluate(Version(ADDS), (), None)
+    assert runner.constants.keys() == {1}
+    change = Change("", "", 8, ())
+    for number in range(2):  # each as a sample, and whole
+        other = ADDS.replace("y[i] += x[i];", f"y[i] += x[i] * 1.0f; // {number}")
+        runner.known.clear()
+        assert runner.evaluate(Version(other), (change,), 1e9).outcome == "sampled"
+        assert runner.evaluate(Version(other), (change,), None).outcome == "equal"
+    wrong = ADDS.replace("y[i] += x[i];", "y[i] = x[i] + 2.5f;")
+    assert runner.evaluate(Version(wrong), (change,), None).outcome == "outputs differ"
+    step = Step(change, Version(other), before, before.time_us, {})
+    compared = runner.on_other_inputs([step])
+    assert compared is not None
+    assert compared.exact
+
+
 def test_a_long_launch_is_sampled_before_it_is_executed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     path = tmp_path / "sum.cu"
     path.write_text(SUM.replace("65536", "262144"))

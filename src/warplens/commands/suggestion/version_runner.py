@@ -38,6 +38,7 @@ from warplens.transform import KernelSource, LaunchFacts
 
 OTHER_PLACE = 7919  # of random arguments: other numbers than at the launch's own places
 PERIOD = 1_000_003  # values that are drawn for an array of other inputs, which repeats them; a prime: rows differ
+PART = 1 << 20  # elements compared at a time
 PROOF = 10_000_000  # warp instructions that are executed on other inputs, a fraction of a second
 
 
@@ -46,6 +47,8 @@ class VersionRunner(VersionEvaluator):
 
     modules   by source;  changed: places of the arguments whose arrays the kernel as it is changes
     buffers   by place: arrays for the results of a version
+    constants  by place: the number of arrays that hold it everywhere, in which versions run without a copy;  used: the
+               places of those in which one has run since
     """
 
     others = "other random arrays"
@@ -56,6 +59,8 @@ class VersionRunner(VersionEvaluator):
         self.target = target
         self.modules: dict[str, Module] = {}
         self.buffers: dict[int, Any] = {}
+        self.constants: dict[int, NDArray[Any]] = {}
+        self.used: set[int] = set()
 
     @cached_property
     def source(self) -> KernelSource | None:
@@ -87,6 +92,8 @@ class VersionRunner(VersionEvaluator):
             if not self.changed <= few:
                 run, values = self._executed(host, self.changed)
             unchanged = target.values()
+            found = {n: _constant(unchanged[n]) for n in self.changed}
+            self.constants = {n: number for n, number in found.items() if number is not None}
             return run, [value if n in self.changed else unchanged[n] for n, value in enumerate(values)]
 
         return Candidate(target.kernel.kernel.code, execute)
@@ -129,14 +136,29 @@ class VersionRunner(VersionEvaluator):
 
     def _in_buffers(self, values: Sequence[Any]) -> list[Any]:
         """Arguments with copies of the arrays that the kernel changes, in the buffers of the version before; the other
-        arrays stand for themselves."""
-        made = [_copied(v, self.buffers.get(n)) if n in self.changed else v for n, v in enumerate(values)]
-        self.buffers = {n: made[n] for n in self.changed}
+        arrays stand for themselves, and those that hold one number everywhere, which they get again."""
+        made = [
+            self._refilled(n, v) if n in self.constants else _copied(v, self.buffers.get(n)) if n in self.changed else v
+            for n, v in enumerate(values)
+        ]  # fmt: skip
+        self.buffers = {n: made[n] for n in self.changed - self.constants.keys()}
+        self.used.update(self.constants)
         return made
+
+    def _refilled(self, place: int, value: NDArray[Any]) -> NDArray[Any]:
+        """The array itself, to be written to, with the number that it held before versions ran in it."""
+        alias = _writable(value)
+        if place in self.used:
+            alias.reshape(-1).view(self.constants[place].dtype)[:] = self.constants[place]
+            self.used.remove(place)
+        return alias
 
     def _restored(self, places: Collection[int]) -> list[Any]:
         """The arguments for a run of a few blocks, whose results nobody reads: arrays have their old content again."""
-        return [_restored(value) if n in places else value for n, value in enumerate(self.target.values())]
+        values = self.target.values()
+        for n in self.constants.keys() & set(places):
+            self._refilled(n, values[n])
+        return [_restored(value) if n in places else value for n, value in enumerate(values)]
 
     def made(self, version: Version) -> Target:
         """The kernel of a version.  CompileError."""
@@ -213,6 +235,8 @@ class VersionRunner(VersionEvaluator):
 
     def _expected_on_other(self, before: Sequence[Any], host: RunOptions) -> list[Any] | None:
         """What the kernel as it is makes of other inputs, in the arrays of `expected`; None where it faults on them."""
+        for n in self.constants:
+            self._refilled(n, before[n])
         after = [
             _copied(value, self.expected[n]) if n in self.changed else value for n, value in enumerate(before)
         ]  # fmt: skip
@@ -270,7 +294,23 @@ def _restored(value: Any) -> Any:
     """For a launch that gives an array its old content back: the array itself, though it is read-only."""
     if not isinstance(value, np.ndarray) or not value.ndim:
         return _copy(value)
+    return RestoredArray(_writable(value))
+
+
+def _writable(value: NDArray[Any]) -> NDArray[Any]:
+    """A view that may be written to, of an array that is read-only."""
     value.flags.writeable = True
     alias = value.view()
     value.flags.writeable = False
-    return RestoredArray(alias)
+    return alias
+
+
+def _constant(value: Any) -> NDArray[Any] | None:
+    """The bits of the number that an array of numbers holds everywhere; None for another one."""
+    if not isinstance(value, np.ndarray) or not value.size or value.dtype.itemsize not in (1, 2, 4, 8):
+        return None
+    if not value.flags.c_contiguous:
+        return None
+    bits = value.reshape(-1).view(f"u{value.dtype.itemsize}")
+    parts = (bits[start : start + PART] for start in range(0, bits.size, PART))
+    return bits[:1].copy() if all((part == bits[0]).all() for part in parts) else None
