@@ -44,11 +44,24 @@ def is_last(kernel: KernelSource, loop: Node) -> bool:
 def of_whole(kernel: KernelSource, plain: KernelSource, found: Proposals) -> Proposals:
     """What was proposed for a kernel with other loops, as changes of the kernel itself."""
     for one in found:
-        if isinstance(one, Change) and plain is not kernel:
-            whole = Edit(0, len(kernel.data), edited(plain.text, one.edits))
-            yield replace(one, edits=(whole,))
-        else:
+        if plain is kernel:
             yield one
+        elif isinstance(one, Change):
+            whole = Edit(0, len(kernel.data), edited(plain.text, one.edits))
+            yield replace(one, edits=(whole,), line=_line(kernel, plain, one.line))
+        else:
+            yield replace(one, line=_line(kernel, plain, one.line))
+
+
+def _line(kernel: KernelSource, plain: KernelSource, line: int) -> int:
+    """Where a line of the kernel with other loops is in the kernel: at most as many lines further down as that lost.
+
+    The line itself is there, or, of a loop's head, the line after it.
+    """
+    old, new = kernel.text.split("\n"), plain.text.split("\n")
+    places = range(line, line + len(old) - len(new) + 1)
+    here, after = new[line - 1], new[line : line + 1]
+    return next((at for at in places if old[at - 1] == here or old[at : at + 1] == after), line)
 
 
 def _edits(kernel: KernelSource, loop: Node) -> list[Edit]:
