@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from warplens.transform._change import Change, Edit, Effect, LaunchChange, Proposals, Refusal, transform
-from warplens.transform.launch.block_size import SHAPES
+from warplens.transform.launch.block_size import SHAPES, of_grid_index
 from warplens.transform.syntax.guarded_index import BUILT_IN, COLLECTIVE
 from warplens.transform.syntax.kernel_source import KernelSource, LaunchFacts
 
@@ -49,6 +49,9 @@ def _exchanged(kernel: KernelSource, launch: LaunchFacts, axes: list[Node], pair
         yield Change("", title, line, edits, LaunchChange(block, grid=grid, exchanged=place), order)
     if not {f"blockDim.{axis}" for axis in pair} <= {kernel[node] for node in axes}:
         return
+    within = [node for node in axes if kernel[node][:-1] in ("threadIdx.", "blockIdx.") and kernel[node][-1] in pair]
+    if not all(of_grid_index(kernel, node, kernel[node][-1]) for node in within) or kernel.calls("__syncthreads"):
+        return  # its place in the block matters
     for shape in dict.fromkeys(((launch.block[0], launch.block[place]), *SHAPES)):
         across, down = shape
         columns, rows = grid[0] * block[0], grid[place] * block[place]

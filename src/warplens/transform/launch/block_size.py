@@ -23,7 +23,7 @@ def block_size(kernel: KernelSource, launch: LaunchFacts) -> Proposals:
     for node in kernel.find("field_expression", "identifier"):
         name, axis = kernel[node], kernel[node][-1:]
         fixed = name == "__syncthreads" or (name[:-1] in ("threadIdx.", "blockIdx.") and axis in axes)
-        if fixed and not _of_grid_index(kernel, node, axis):
+        if fixed and not of_grid_index(kernel, node, axis):
             axis = axis if axis in axes else "x"
             grid_index = f"blockIdx.{axis} * blockDim.{axis} + threadIdx.{axis}"
             yield Refusal("", kernel.line(node), f"the block size stays: {name} is used besides {grid_index}")
@@ -37,7 +37,7 @@ def block_size(kernel: KernelSource, launch: LaunchFacts) -> Proposals:
             yield Change("", title, kernel.line(kernel.function), (), LaunchChange((across, down, 1), grid=grid))
 
 
-def _of_grid_index(kernel: KernelSource, node: Node, axis: str) -> bool:
+def of_grid_index(kernel: KernelSource, node: Node, axis: str) -> bool:
     """Whether a number of thread or block is part of the number of a thread in the grid, along this axis."""
     up = node.parent
     while up is not None and up.type in ("binary_expression", "parenthesized_expression", "cast_expression"):
