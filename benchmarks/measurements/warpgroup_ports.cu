@@ -1,5 +1,5 @@
-// Kernels of warpgroup_ports.py: `products` warpgroups of a block multiply for so many cycles, in one of the forms below;
-// the others do rounds of 96 multiply-adds, which warpgroup_ports.py replaces by other instructions.
+// Kernels of warpgroup_ports.py: `products` warpgroups of a block multiply `groups` times 8 times, in one of the forms
+// below; the others do rounds of 96 multiply-adds, which warpgroup_ports.py replaces by other instructions, for `cycles`.
 typedef unsigned long long u64;
 #define DEVICE __device__ __forceinline__
 
@@ -38,7 +38,6 @@ DEVICE int warpgroup() { return __shfl_sync(~0u, threadIdx.x / 128, 0); }
 #define NARROW ", 1, 1"
 SHARED_FORM(Bf16, "m64n128k16.f32.bf16.bf16", 64, N64, R64, "64", "65", "1", FLOATS)
 REGISTER_FORM(Bf16Registers, "m64n128k16.f32.bf16.bf16", 64, N64, R64, "64", "65", "66", "67", "68", ", 1, 1, 0")
-SHARED_FORM(Bf16First, "m64n128k16.f32.bf16.bf16", 64, N64, R64, "64", "65", "0", FLOATS)
 SHARED_FORM(Half, "m64n128k16.f16.f16.f16", 32, N32, R32, "32", "33", "1", FLOATS)
 SHARED_FORM(Wide, "m64n256k16.f32.bf16.bf16", 128, N128, R128, "128", "129", "1", FLOATS)
 REGISTER_FORM(WideRegisters, "m64n256k16.f32.bf16.bf16", 128, N128, R128, "128", "129", "130", "131", "132", ", 1, 1, 0")
@@ -48,13 +47,13 @@ REGISTER_FORM(Tf32Registers, "m64n128k8.f32.tf32.tf32", 64, N64, R64, "64", "65"
 SHARED_FORM(E4m3, "m64n128k32.f32.e4m3.e4m3", 64, N64, R64, "64", "65", "1", NARROW)
 SHARED_FORM(S8, "m64n128k32.s32.s8.s8", 64, N64, R64, "64", "65", "1", "")
 
-// counts: of each warpgroup, products or rounds; then its cycles
-template <class Form> DEVICE void ports(int products, long long cycles, float *sink, float a, float b, long long *counts) {
+// counts: of each warpgroup, products or rounds until so many cycles were over; then the cycles
+template <class Form> DEVICE void ports(int products, int groups, long long cycles, float *sink, float a, float b, long long *counts) {
   for (int i = threadIdx.x; i < 100 << 10 >> 2; i += blockDim.x) ((unsigned *)memory)[i] = 0;
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
   int group = warpgroup();
   u64 at = (u64)(unsigned)__cvta_generic_to_shared(memory) >> 4 | 1ull << 16 | 64ull << 32 | 1ull << 62;
-  long long number = 0, began, t;
+  long long number = 0, began, t, over = 0;
   float all = 0;
   __syncthreads();
   began = now();
@@ -69,11 +68,13 @@ template <class Form> DEVICE void ports(int products, long long cycles, float *s
       for (int i = 0; i < 8; ++i) Form::multiply(d, f, at);
       asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
       asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");
-      number += 8, t = now();
-    } while (t - began < cycles);
+      t = now();  // all four warps go on to the end: a product needs them
+      number += over ? 0 : 8, over = over ? over : t - began >= cycles ? t : 0;
+    } while (--groups);
     asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
 #pragma unroll
     for (int i = 0; i < Form::WORDS; ++i) all += d[i];
+    if (over) t = over;
   } else {
     float c[8], x[8], y[8];
 #pragma unroll
@@ -91,10 +92,9 @@ template <class Form> DEVICE void ports(int products, long long cycles, float *s
   if (threadIdx.x % 128 == 0) counts[2 * group] = number, counts[2 * group + 1] = t - began;
 }
 #define PORTS(name, Form, threads) \
-  extern "C" __global__ void __launch_bounds__(threads, 1) name(int products, long long cycles, float *sink, float a, float b, long long *counts) { ports<Form>(products, cycles, sink, a, b, counts); }
+  extern "C" __global__ void __launch_bounds__(threads, 1) name(int products, int groups, long long cycles, float *sink, float a, float b, long long *counts) { ports<Form>(products, groups, cycles, sink, a, b, counts); }
 PORTS(bf16, Bf16, 384)
 PORTS(bf16_registers, Bf16Registers, 384)
-PORTS(bf16_first, Bf16First, 384)
 PORTS(half, Half, 384)
 PORTS(wide, Wide, 384)
 PORTS(wide_registers, WideRegisters, 256)

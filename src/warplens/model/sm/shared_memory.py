@@ -3,15 +3,28 @@
 What it is   32 banks of 4 bytes; a warp's access takes as many wavefronts as the emulator counted for it.
 Formula      cycles = max(wavefronts, request_cycles); latency = latency + wavefront_cycles * (wavefronts - 1)
              + a cycle for each register of a lane behind the first.
+             Products of warpgroups are served first: others have the cycles in which these do not read, and what they
+             return waits for the register write port, RETURN_BESIDE cycles for each two registers of a lane.
 Evidence     `chain shared` of measurements/h200/calibration.csv: 29.2, 30.2, 32.2 cycles for 1, 2, 4 registers.
+             measurements/h200/warpgroup_ports.csv: beside products of 128 columns that read in 48 of 65.7 cycles loads,
+             stores and shuffles take 14.8 cycles of a sub-partition for 4, ldmatrix 59.7 for 16; with A in registers
+             stores 8.6.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
+from warplens.machine.parameter import measured
 from warplens.model.layout import Kind
 from warplens.simc import compiled
+
+RETURN_BESIDE = measured(
+    16, "cycles", "measurements/h200/warpgroup_ports.csv: LDS, LDS.128 and SHFL beside products with A in registers"
+)
+LEAST_SHARE = measured(
+    0.044, "of the cycles", "measurements/h200/warpgroup_ports.csv: LDS beside products of 64 columns, 91 cycles for 4"
+)
 
 
 class SharedSettings(NamedTuple):
@@ -22,6 +35,19 @@ class SharedSettings(NamedTuple):
     latency: float
     atomic_latency: float
     ideal_banks: float
+
+
+@compiled
+def shared_share(sp, t, products):  # type: ignore[no-untyped-def]
+    """Share of shared memory's cycles that a warpgroup's products leave to other accesses."""
+    return max(1.0 - products.reading[sp], LEAST_SHARE) if products.until[sp] > t else 1.0
+
+
+@compiled
+def return_cycles(sp, t, bytes, products):  # type: ignore[no-untyped-def]
+    """Cycles of a sub-partition to write so many bytes of each lane to registers, beside products."""
+    beside = products.until[sp] > t and products.wide[sp] > 0
+    return RETURN_BESIDE * max(bytes / 8.0, 1.0) if beside else 0.0
 
 
 @compiled
@@ -37,8 +63,14 @@ def serve_shared(access, begin, free, waves, ideal, memory):  # type: ignore[no-
     cost = max(waves, settings.request_cycles)
     if access.kind in (Kind.ATOMIC, Kind.REDUCTION):
         cost = max(cost, waves)
-    memory.servers.load_store.free = free + cost
-    memory.issue_free[access.sub_partition] = begin + max(unit.issue_cycles, unit.wavefront_cycles * waves)
+    sp = access.sub_partition
+    # Asynchronous copies write when their bytes have come, and others need not wait for them.
+    waits = waves > 0 and access.kind != Kind.ASYNC_COPY
+    share = shared_share(sp, free, memory.products) if waits else 1.0
+    memory.servers.load_store.free = free + cost / share
+    loads = access.kind == Kind.LOAD and waves > 0
+    back = return_cycles(sp, begin, access.bytes, memory.products) if loads else 0.0
+    memory.issue_free[sp] = begin + max(max(unit.issue_cycles, unit.wavefront_cycles * waves), back)
     memory.counts.lsu_busy += cost
     memory.counts.wavefronts += max(waves, 1.0)  # one also where all lanes are off
     late = settings.atomic_latency if access.kind == Kind.ATOMIC else settings.latency
