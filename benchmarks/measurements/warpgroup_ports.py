@@ -81,7 +81,7 @@ def start_of(data: bytes, form: str) -> int:
 
 def words_of(kind: str, loop: list[Instruction]) -> list[int]:
     """The words of a kind in place of the loop's."""
-    from pipes import CONTROL, CONTROL_BITS, DESTINATION, GUARD, ALWAYS, PREDICATES, FREE, control_of, examples
+    from pipes import ALWAYS, CONTROL, CONTROL_BITS, DESTINATION, FREE, GUARD, PREDICATES, control_of, examples
 
     named = sorted({i.encoding >> bit & 0xFF for i in loop for bit in OPERANDS} - {255})
     even, odd = [r for r in named if r % 2 == 0], [r for r in named if r % 2]
