@@ -102,7 +102,8 @@ def transposed_product(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK:
     acc = tl.zeros((BM, BN), KIND)
     for k in range(0, K, BK):
         kk = k + tl.arange(0, BK)
-        acc = tl.dot(tl.load(a + m[:, None] * K + kk[None, :]), tl.load(b + n[None, :] * K + kk[:, None]), acc, out_dtype=KIND)
+        x, y = tl.load(a + m[:, None] * K + kk[None, :]), tl.load(b + n[None, :] * K + kk[:, None])
+        acc = tl.dot(x, y, acc, out_dtype=KIND)
     tl.store(c + m[:, None] * N + n[None, :], acc.to(c.dtype.element_ty))
 
 

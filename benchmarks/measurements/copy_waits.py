@@ -1,5 +1,5 @@
-"""Cycles of asynchronous copies by the banks that they write, of bulk stores that are waited for, and time of blocks that
-take locks in turn: `python copy_waits.py OUT.csv` on an H100 or H200, with nvcc and the driver."""
+"""Cycles of asynchronous copies by the banks that they write, of bulk stores that are waited for, and time of blocks
+that take locks in turn: `python copy_waits.py OUT.csv` on an H100 or H200, with nvcc and the driver."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ class Gpu(Driver):
         self.call("cuMemAlloc_v2", ctypes.byref(self.results), 1 << 20)
         self.kernels: dict[str, Any] = {}
 
-    def start(self, name: str, grid: int, block: int, *given: Any, shared: int = 200 << 10, numbers: int, runs: int = 2) -> list[int]:
+    def start(
+        self, name: str, grid: int, block: int, *given: Any, numbers: int, shared: int = 200 << 10, runs: int = 2
+    ) -> list[int]:  # fmt: skip
         """What the last of some runs wrote."""
         if name not in self.kernels:
             self.kernels[name] = self.kernel(self.cubin, name)
@@ -46,14 +48,15 @@ class Gpu(Driver):
 
 
 def copies(gpu: Gpu) -> Iterator[Row]:
-    """Cycles of a sub-partition's... of the SM for one copy of a warp, of the slowest warp."""
+    """Cycles of the SM for one copy of a warp, of the slowest warp."""
     places = [(size, from_, to, 32, 0) for size in (4, 8, 16) for from_ in {size, 16, 32, 128} if from_ >= size
               for to in (size, 2 * size, 4 * size, 32, 64, 128) if to >= size]  # fmt: skip
     places += [(4, 16, 128, 8, 8 - 1024), (4, 16, 128, 8, 32 - 1024), (4, 16, 256, 4, 4 - 1024)]
     for size, from_, to, row, skip in sorted(set(places)):
         for name in ("copied", "passed") if size == 16 else ("copied",):
             for blocks, warps in ((1, 1), (1, 4), (1, 16), (SMS, 16)):
-                given = gpu.big, from_, to, row, skip, 4 if from_ == 16 and size == 4 else size if from_ > size else 0, ROUNDS
+                far = 4 if from_ == 16 and size == 4 else size if from_ > size else 0
+                given = gpu.big, from_, to, row, skip, far, ROUNDS
                 found = gpu.start(f"{name}{size}", blocks, 32 * warps, *given, numbers=blocks * warps)
                 yield name, size, from_, to, row, skip, blocks, warps, max(found) / ROUNDS / 16 / warps
 
@@ -63,7 +66,8 @@ def stores(gpu: Gpu) -> Iterator[Row]:
         for whole in (0, 1):
             for blocks in (1, 16, SMS):
                 for pause in (0, 100, 500):
-                    found = gpu.start("stored", blocks, 32, gpu.big, size, whole, pause, ROUNDS, gpu.room, numbers=blocks)
+                    given = gpu.big, size, whole, pause, ROUNDS, gpu.room
+                    found = gpu.start("stored", blocks, 32, *given, numbers=blocks)
                     yield "whole" if whole else "read", size, blocks, pause, 0, 0, blocks, 1, sorted(found)[blocks // 2]
 
 
@@ -79,7 +83,8 @@ def locks(gpu: Gpu) -> Iterator[Row]:
                     chain = ctypes.c_uint64(gpu.big.value + (1 << 21))
                     took = []
                     for _ in range(5):
-                        found = gpu.start("locked", blocks, 32, gpu.big, number, steps, fences, chain, shared=0, numbers=2 * blocks, runs=1)
+                        given = gpu.big, number, steps, fences, chain
+                        found = gpu.start("locked", blocks, 32, *given, numbers=2 * blocks, shared=0, runs=1)
                         took.append(max(found[1::2]) - min(found[::2]))
                     yield "locks", number, a_lock, steps, fences, 0, blocks, 1, sorted(took)[2]
 

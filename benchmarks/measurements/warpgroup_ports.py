@@ -22,28 +22,27 @@ import numpy as np
 HERE = Path(__file__).parent
 FORMS = ("bf16", "bf16_registers", "half", "wide", "wide_registers", "slim", "tf32", "tf32_registers",
          "e4m3", "s8")  # fmt: skip
-HEAD = (
-    "form,kind,product_warpgroups,other_warpgroups,products,cycles_a_product,instructions,cycles_an_instruction"
-)
+HEAD = "form,kind,product_warpgroups,other_warpgroups,products,cycles_a_product,instructions,cycles_an_instruction"
 LEAST = {"wide": 128, "wide_registers": 128, "slim": 32}  # cycles of a product; of the others 64
 STEPS, CYCLES, SHARED = 96, 150_000, 200 << 10
 
 # What the loop has: instructions, each its opcode, then registers that it writes and reads: E even, O odd, A even and
 # odd in turn, B odd and even in turn, - none, one by operand; behind : the stall count. `first`: with all forms.
 FIRST = (
-    "NOP", "FFMA A AB-", "FFMA A AB-:2", "FFMA A AB-:4", "FFMA - ---", "FMNMX A AB", "FMNMX - --", "F2FP.BF16.F32.PACK_AB A AB",
-    "IADD3 A AB-", "IMAD A A-B", "MUFU.EX2 A -A", "SHFL.BFLY A A", "LDS A -", "LDS.128 E -", "STS - -A",
+    "NOP", "FFMA A AB-", "FFMA A AB-:2", "FFMA A AB-:4", "FFMA - ---", "FMNMX A AB", "FMNMX - --",
+    "F2FP.BF16.F32.PACK_AB A AB", "IADD3 A AB-", "IMAD A A-B", "MUFU.EX2 A -A", "SHFL.BFLY A A", "LDS A -", "LDS.128 E -",
+    "STS - -A",
 )  # fmt: skip
 OTHERS = (
     "NOP:2", "NOP:4", "FFMA A A--", "FFMA A ---", "FFMA - AB-", "FFMA E O--", "FFMA E E--", "FFMA A ABA", "FFMA A AA-",
     "FADD A AB", "FADD A AB:2", "FMUL A AB", "FFMA A AB-:3", "FFMA A AB-:6", "FFMA A AB-:8",
     "FMNMX A A-", "FMNMX A --", "FMNMX - AB", "FMNMX E O-", "FMNMX E E-", "FMNMX A AA", "FMNMX A AB:3", "FMNMX A AB:4",
-    "FMNMX A AB:6", "FMNMX A AB:8", "FSETP.GT.AND - AB", "LOP3.LUT A AB-", "LOP3.LUT A ABA", "MOV A -", "SEL A -", "PRMT A A-",
-    "SHF.L.U32 A A--", "IABS A -A", "LEA A AB", "VOTE.ANY A -", "P2R A -",
+    "FMNMX A AB:6", "FMNMX A AB:8", "FSETP.GT.AND - AB", "LOP3.LUT A AB-", "LOP3.LUT A ABA", "MOV A -", "SEL A -",
+    "PRMT A A-", "SHF.L.U32 A A--", "IABS A -A", "LEA A AB", "VOTE.ANY A -", "P2R A -",
     "IMAD.WIDE E A--", "HFMA2 A AB-", "HADD2 A AB", "HMUL2 A AB", "DFMA E EEE", "DADD E EE",
     "MUFU.EX2 - --", "MUFU.EX2 A --", "MUFU.EX2 - -A", "MUFU.EX2 A -A:10", "POPC A -A", "F2I.TRUNC.NTZ A -A",
-    "SHFL.BFLY - -", "SHFL.BFLY A -", "SHFL.BFLY - A", "LDS - -", "LDS.64 E -", "STS - --", "STS.128 - -E", "LDSM.16.M88.4 E -",
-    "S2R A -", "CS2R E -", "HMMA.16816.F32 - ---",
+    "SHFL.BFLY - -", "SHFL.BFLY A -", "SHFL.BFLY - A", "LDS - -", "LDS.64 E -", "STS - --", "STS.128 - -E",
+    "LDSM.16.M88.4 E -", "S2R A -", "CS2R E -", "HMMA.16816.F32 - ---",
     "FMNMX A AB/FFMA A AB-", "FMNMX A AB/FFMA A AB-/FFMA A AB-", "FMNMX A AB/NOP", "MUFU.EX2 A -A/FFMA A AB-",
     "MUFU.EX2 A -A/FFMA A AB-/FADD A AB/FMNMX A AB", "FMNMX A AB/IADD3 A AB-/LOP3.LUT A AB-",
 )  # fmt: skip
@@ -144,7 +143,8 @@ class Driver:
 
     def counts(self, kernel: Any, products: int, least: int, warpgroups: int) -> list[int]:
         """Of each warpgroup: products or rounds, cycles; the second of two launches."""
-        given = [ctypes.c_int(products), ctypes.c_int(0), ctypes.c_longlong(CYCLES), self.room, ctypes.c_float(0.5), ctypes.c_float(1.5)]
+        given: list[Any] = [ctypes.c_int(products), ctypes.c_int(0), ctypes.c_longlong(CYCLES), self.room]
+        given += [ctypes.c_float(0.5), ctypes.c_float(1.5)]
         given.append(ctypes.c_uint64(self.room.value + 512))
         places = (ctypes.c_void_p * len(given))(*map(ctypes.addressof, given))
         found = (ctypes.c_longlong * (2 * warpgroups))()
@@ -175,7 +175,8 @@ def read(path: str, out: str, first: str = "0") -> None:
                 except RuntimeError as error:
                     print(patch["form"], patch["kind"], products, others, error, flush=True)
                     os.execv(sys.executable, [sys.executable, __file__, "read", path, out, str(n + 1)])
-                print(patch["form"], patch["kind"], products, others, *shares(found, products), sep=",", file=file, flush=True)
+                row = patch["form"], patch["kind"], products, others, *shares(found, products)
+                print(*row, sep=",", file=file, flush=True)
 
 
 def launches(form: str, kind: str) -> Iterator[tuple[int, int]]:

@@ -144,7 +144,7 @@ class _Check:
         paths = [Path(file) for file in self.request.files] or settings.paths()
         if not paths and not settings.programs:
             raise UsageError(
-                "no files are named: give FILES, or `files = [\"*.cu\"]` in warplens.toml or [tool.warplens]"
+                'no files are named: give FILES, or `files = ["*.cu"]` in warplens.toml or [tool.warplens]'
             )
         options = tuple(_beside(option, settings.folder) for option in settings.options)
         return [
@@ -211,9 +211,7 @@ class _Check:
             if rule.pattern not in used and not self.partial:
                 close = difflib.get_close_matches(rule.pattern, names, 3, 0.6)
                 hint = f"did you mean {', '.join(close)}?" if close else f"there are {', '.join(names[:8]) or 'none'}"
-                self.problems.append(
-                    f"{self.settings.source}: [kernels.{rule.pattern}] matches no kernel; {hint}"
-                )
+                self.problems.append(f"{self.settings.source}: [kernels.{rule.pattern}] matches no kernel; {hint}")
 
     def _count(self, found: Sequence[CheckedKernel]) -> None:
         """Records of today: from the baseline where nothing changed, else of a launch."""

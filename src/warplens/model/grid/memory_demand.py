@@ -129,9 +129,7 @@ def sharing_of(
         inside = accesses.within(extents.lows[n], extents.highs[n]).sample & loads
         times = use_times(sample.sectors[inside] >> np.uint32(2), sample.blocks[inside], sample.progress[inside])
         found.drift[n] = times.drift
-        found.group[n] = coalesced_requests(
-            footprints.reads[n], grid.concurrent, active, units, times.groups, boxes
-        )
+        found.group[n] = coalesced_requests(footprints.reads[n], grid.concurrent, active, units, times.groups, boxes)
         if not times.in_step:
             found.keys[n] = lines.of(grid.concurrent) / active
     return found

@@ -1,12 +1,13 @@
 """SM clock: launches with matrix instructions run at a lower clock.
 
 From the first HMMA or IMMA on an H200's SM runs at 1810 MHz, not at 1980; at 1600 where such instructions come in
-bursts.  DMMA does not slow it (`clock of floats`, `clock of doubles` of the calibration).  Products of warpgroups slow it
-further: with factors like noise on all SMs to 1700, with zeros to 1780, of one SM to 1730 and 1800
-(measurements/h200/matrix_clocks.csv).  It rises again 1.9 us after the last product, so pauses within a launch that are
-shorter do not matter; launches of 100 ms and more are slower still (1630), where power limits them: not modelled.  The memory system beyond L1
-keeps its clock: L2 bandwidth in bytes a second is the same (`read beside floats, L2`: 35.2 us as without), and DRAM
-latency is shorter by its excess over L2 latency (`chase beside floats, 1024 MiB`: 621 cycles for 662).
+bursts.  DMMA does not slow it (`clock of floats`, `clock of doubles` of the calibration).  Products of warpgroups
+slow it further: with factors like noise on all SMs to 1700, with zeros to 1780, of one SM to 1730 and 1800
+(measurements/h200/matrix_clocks.csv).  It rises again 1.9 us after the last product, so pauses within a launch that
+are shorter do not matter; launches of 100 ms and more are slower still (1630), where power limits them: not modelled.
+The memory system beyond L1 keeps its clock: L2 bandwidth in bytes a second is the same (`read beside floats, L2`: 35.2
+us as without), and DRAM latency is shorter by its excess over L2 latency (`chase beside floats, 1024 MiB`: 621 cycles
+for 662).
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ Model        A warp's 16 rows take its sub-partition's pipe half a cycle for eac
 Evidence     measurements/h200/warpgroup_cycles.csv: loops of 128 products of 65 forms by one to three warpgroups,
              within 3 % from 16 columns on.
              What it leaves to other instructions: sm/pipes.py, sm/shared_memory.py.
-Left out     that other accesses to shared memory slow it (65.7 cycles for 63.9), what the compiler's waits for registers
-             add with 256 columns into F32.
+Left out     that other accesses to shared memory slow it (65.7 cycles for 63.9), what the compiler's waits for
+             registers add with 256 columns into F32.
 """
 
 from __future__ import annotations

@@ -19,10 +19,10 @@ Products of warpgroups queue for the tensor pipe: a warp goes on as soon as its 
 products of all warps of a sub-partition take their turns (`issue` of measurements/h100/bulk_copies.csv: of one
 warpgroup 8 products of 64x128x16 are issued after 154 cycles and done after 617, 16 after 666 and 1,129).
 
-While products write sums of 32 bits, results of other instructions wait for the register write port: one of ALU, IMAD
-or half pairs each 4 cycles in place of 2, of a half of the FMA pipe likewise, of MUFU each 10.7
-(measurements/h200/warpgroup_ports.csv).  Instructions without a result, and all beside sums of 16 bits, keep their rate,
-whatever they read.  Multiply-adds and additions delay the products by half a cycle each.
+While products write sums of 32 bits, results of other instructions wait for the register write port: one of ALU,
+IMAD or half pairs each 4 cycles in place of 2, of a half of the FMA pipe likewise, of MUFU each 10.7
+(measurements/h200/warpgroup_ports.csv).  Instructions without a result, and all beside sums of 16 bits, keep their
+rate, whatever they read.  Multiply-adds and additions delay the products by half a cycle each.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ Formula      a copy begins when the unit is free, which takes LINE_CYCLES a line
              Of a multicast the SM's port gets what all blocks of the cluster ask for, L2 gives each part once.
              Of a store the unit sends STORE_BYTES a cycle, and its group is read STORE_LATENCY cycles after the last;
              what an SM sends may be STORE_LAG cycles ahead of its share of L2.
-Evidence     measurements/h200/bulk_copies.csv; copy_waits.csv: a store of 32 KB is read after 1,143 cycles by one SM and
-             1,156 by all, if 3,000 pass between two, and after 1,790 if none do.
+Evidence     measurements/h200/bulk_copies.csv; copy_waits.csv: a store of 32 KB is read after 1,143 cycles by one SM
+             and 1,156 by all, if 3,000 pass between two, and after 1,790 if none do.
 Known error  that the stores of a box wait for shared memory.
 """
 
@@ -37,7 +37,9 @@ PORT_BYTES = measured(
 STORES = "measurements/h200/copy_waits.csv, `read`: %s"
 STORE_BYTES = measured(32.0, "bytes per cycle", STORES % "32 KB less 1 KB, one block")
 STORE_LATENCY = measured(100.0, "cycles", STORES % "1 KB, 151 cycles, less 32 that it is sent and what is issued")
-STORE_LAG = measured(880.0, "cycles", STORES % "32 KB of all SMs with pauses, which the share of L2 would take that longer")
+STORE_LAG = measured(
+    880.0, "cycles", STORES % "32 KB of all SMs with pauses, which the share of L2 would take that longer"
+)
 
 
 class BulkCopyState(Record):
