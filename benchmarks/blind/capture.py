@@ -1,7 +1,8 @@
 """Cubins and parameters of the blind list: `capture.py MODULES OUT [NAME ...]`, without a GPU.
 
 MODULES is a folder with Triton's tutorials as modules (t03_matrix_multiplication.py ...), stripped of what they run on
-import; with `--predict GPU ...` in front each launch is executed and predicted as well, and OUT/predicted.csv written.
+import; with `--predict GPU,...` in front each launch is executed and predicted as well, and OUT/predicted.csv written;
+behind it `--cases second_cases` takes the second list.
 """
 
 from __future__ import annotations
@@ -111,8 +112,11 @@ def capturing(gpus: tuple[str, ...]) -> Iterator[Captured]:
 
 def main(*given: str) -> None:
     gpus: tuple[str, ...] = ()
+    cases = "cases"
     if given[0] == "--predict":
         gpus, given = tuple(given[1].split(",")), given[2:]
+    if given[0] == "--cases":
+        cases, given = given[1], given[2:]
     modules, out, *names = given
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
@@ -125,10 +129,8 @@ def main(*given: str) -> None:
     torch.cuda.current_device = lambda: 0
     triton.autotune = with_one_config
     global chosen
-    from cases import CASES
-
     predicted = open(folder / "predicted.csv", "a", newline="", encoding="utf-8")  # noqa: SIM115
-    for case in CASES:
+    for case in importlib.import_module(cases).CASES:
         if names and not any(name in case.name for name in names):
             continue
         chosen = case.config

@@ -132,9 +132,7 @@ def test_the_architecture_is_named_once(
     ("arch", "says"),
     [("sm_80", "main.o: for sm_80\n"), ("sm_60", "main.o: for sm_90, as this nvcc cannot compile for sm_60\n")],
 )
-def test_what_is_compiled_for_is_said(
-    compilers: Path, capfd: pytest.CaptureFixture[str], arch: str, says: str
-) -> None:
+def test_what_is_compiled_for_is_said(compilers: Path, capfd: pytest.CaptureFixture[str], arch: str, says: str) -> None:
     assert main(["build", "main.cu", "-c", f"-arch={arch}", "--gpu", "h200"]) == 0
     assert capfd.readouterr().err == says
 

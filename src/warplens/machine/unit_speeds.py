@@ -84,6 +84,7 @@ class Speeds:
 
     [clocks]
       matrix_megahertz         of multiprocessors that execute matrix instructions but DMMA; 0: the boost clock
+      warpgroup_megahertz      likewise products of warpgroups
 
     [launch_cost]
       launch_microseconds      of a kernel that does nothing
@@ -188,6 +189,7 @@ class Speeds:
     scatter_all_but_hundredth: float = parameter("dram_scatter", 0, 20, "dram_spread")
     scatter_most: float = parameter("dram_scatter", 0, 100, "dram_spread")
     matrix_megahertz: float = parameter("clocks", 0, 10_000, "MHz")
+    warpgroup_megahertz: float = parameter("clocks", 0, 10_000, "MHz")
     launch_microseconds: float = parameter("launch_cost", 0.1, 100, "us")
     event_microseconds: float = parameter("launch_cost", 0, 100, "us")
     node_microseconds: float = parameter("launch_cost", 0, 100, "us")

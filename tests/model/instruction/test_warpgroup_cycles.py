@@ -12,7 +12,9 @@ import pytest
 from helpers.hand_made_traces import program
 from helpers.kernel_launches import written
 from warplens.core.program import Instruction
-from warplens.model.instruction.warpgroup_cycles import product_cycles
+from warplens.machine import machine
+from warplens.model.instruction.instruction_table import beside_cycles, pipe_cycles, pipe_of
+from warplens.model.instruction.warpgroup_cycles import has_wide_sums, product_cycles, reading_share
 from warplens.sass import parse_operands
 
 MEASURED = Path(__file__).parents[3] / "measurements" / "h200" / "warpgroup_cycles.csv"
@@ -71,3 +73,38 @@ def test_a_loop_with_waits_takes_as_long_as_on_an_h200() -> None:
         cycles.append(run.predict("h200").metrics["gpc__cycles_elapsed.max"].value)
     expected = int(measured()["t_f32_bf16_64_ss", 1]["eights_waited"]) / 16
     assert (cycles[1] - cycles[0]) / 16 == pytest.approx(expected, rel=0.05)
+
+
+PORTS = MEASURED.with_name("warpgroup_ports.csv")
+
+
+@pytest.mark.parametrize(
+    ("kind", "opcode", "text"),
+    [
+        ("FMNMX A AB", "FMNMX", "R2,R4,R5,PT"), ("IMAD A A-B", "IMAD", "R2,R4,c[0x0][0x0],R5"),
+        ("MUFU.EX2 A -A", "MUFU.EX2", "R2,R4"), ("MUFU.EX2 - --", "MUFU.EX2", "RZ,R4"),
+        ("FSETP.GT.AND - AB", "FSETP.GT.AND", "P0,PT,R4,R5,PT"),
+    ],
+)  # fmt: skip
+def test_results_wait_for_the_register_write_port(kind: str, opcode: str, text: str) -> None:
+    """Beside products with sums of 32 bits, of two other warps at the least."""
+    with PORTS.open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(line for line in file if line[0] != "#"))
+    found = [
+        float(row["cycles_an_instruction"])
+        for row in rows
+        if (row["form"], row["kind"], row["product_warpgroups"]) == ("bf16", kind, "1")
+    ]
+    (made,) = program(f"{opcode} {text}").instructions
+    instruction = Instruction(0, opcode, None, parse_operands(opcode, text, 0, 0, {}), text, made.control, 0, None)
+    name = pipe_of(instruction)
+    assert 0.7 * min(found) < beside_cycles(instruction, name, machine("h200")) < 1.15 * max(found)
+    alone = pipe_cycles(instruction, name, machine("h200"))
+    assert (beside_cycles(instruction, name, machine("h200")) > alone) == (min(found) > 1.3 * alone)
+
+
+def test_sums_of_16_bits_leave_the_port_free() -> None:
+    wide = product("eights_chained_bf16_128_ss")
+    narrow = Instruction(0, "HGMMA.64x128x16.F16", None, wide.operands, wide.text, wide.control, 0, None)
+    assert has_wide_sums(wide) and not has_wide_sums(narrow)
+    assert reading_share(wide) == pytest.approx(48 / 66.4)

@@ -21,6 +21,8 @@ from warplens.model.instruction.instruction_table import InstructionTable, kind_
 from warplens.model.layout import Kind
 from warplens.model.trace.warp_streams import ReachedSectors, WarpStreams, sectors_of
 
+BULK_BYTES = 1 << 20  # more than any copy moves; defined: CUDA programming guide, an mbarrier's bytes
+
 ENOUGH = assumed(1_000_000, "sectors", "effort: to analyse")
 Buffers = Sequence[tuple[int, int]]
 
@@ -166,5 +168,7 @@ def sector_access(kind: Kind) -> SectorAccess:
 
 
 def lane_widths(program: Program) -> NDArray[np.int64]:
-    """By instruction: bytes that each lane moves."""
-    return np.array([width(i) // 8 for i in program.instructions], np.int64)
+    """By instruction: bytes that each lane moves, at most of those that a bulk store moves, whose sectors are whole."""
+    return np.array(
+        [BULK_BYTES if kind_of(i) == Kind.BULK_STORE else width(i) // 8 for i in program.instructions], np.int64
+    )

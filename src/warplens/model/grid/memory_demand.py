@@ -23,6 +23,7 @@ from warplens.model.grid.l2_contents import RangeUse
 from warplens.model.grid.neighbours import use_times
 from warplens.model.grid.request_coalescing import coalesced_requests
 from warplens.model.grid.write_back import LINE, READ, SECTOR, TWO_HALVES, WRITTEN, Evicted, atomic_share
+from warplens.model.layout import Kind
 
 
 class Sharing(NamedTuple):
@@ -117,7 +118,8 @@ def sharing_of(
 ) -> Sharing:
     """How many SMs load the same lines, and how far apart in time."""
     grid, sample, (loads, _) = accesses.grid, accesses.sample, accesses.loads()
-    active, number = grid.chosen.active, len(footprints.lines)
+    active, number, kinds = grid.chosen.active, len(footprints.lines), set(grid.code.kind.tolist())
+    boxes = Kind.BULK_LOAD in kinds and Kind.ASYNC_COPY not in kinds
     found = Sharing(np.ones(number), np.zeros(number), np.ones(number), np.zeros(number))
     for n, lines in enumerate(footprints.lines):
         sms = active * (1 - (1 - 1 / active) ** lines.uses)  # SMs that have so many blocks
@@ -127,7 +129,7 @@ def sharing_of(
         inside = accesses.within(extents.lows[n], extents.highs[n]).sample & loads
         times = use_times(sample.sectors[inside] >> np.uint32(2), sample.blocks[inside], sample.progress[inside])
         found.drift[n] = times.drift
-        found.group[n] = coalesced_requests(footprints.reads[n], grid.concurrent, active, units, times.groups)
+        found.group[n] = coalesced_requests(footprints.reads[n], grid.concurrent, active, units, times.groups, boxes)
         if not times.in_step:
             found.keys[n] = lines.of(grid.concurrent) / active
     return found

@@ -14,9 +14,15 @@ from warplens.core.program import Constant, Immediate, Instruction, Program, Reg
 from warplens.counters.opcodes import width
 from warplens.isa.dsl.decode import bind
 from warplens.machine import Machine, Speeds
-from warplens.machine.parameter import assumed
+from warplens.machine.parameter import assumed, measured
 from warplens.model.instruction.register_banks import register_reads, takes_two_passes
-from warplens.model.instruction.warpgroup_cycles import PRODUCTS, product_cycles, product_latency
+from warplens.model.instruction.warpgroup_cycles import (
+    PRODUCTS,
+    has_wide_sums,
+    product_cycles,
+    product_latency,
+    reading_share,
+)
 from warplens.model.instruction.wide_multiply import extra_stalls
 from warplens.model.layout import Kind, MbarrierUpdate, Pipe
 from warplens.sass.block_queue import past_l1
@@ -44,6 +50,11 @@ SHAPES = {
 }  # fmt: skip
 
 
+WRITING = ("fma", "fma_heavy", "alu", "fp16", "xu")  # pipes of which that was measured
+BESIDE = "measurements/h200/warpgroup_ports.csv: %s, beside bf16 products of one warpgroup"
+WRITE_BESIDE = measured(4, "cycles", BESIDE % "FMNMX, IMAD, HFMA2, FFMA with stall counts of 2 to 8")
+XU_BESIDE = measured(10.7, "cycles", BESIDE % "MUFU.EX2 of two warps")
+TWO_PASSES_BESIDE = measured(12.4, "cycles", BESIDE % "IMAD.WIDE of two warps")
 TEXTURE_CYCLES = assumed(
     32.0,
     "cycles",
@@ -60,7 +71,9 @@ class InstructionTable(NamedTuple):
     write_barrier, read_barrier   scoreboards that are released with its result, with its registers read; -1: none
     wait_mask      scoreboards that it waits for, a bit each
     pipe, second_pipe, pipe_cycles   pipe that it takes, and for how long; second one that it takes as well, 0: none
+    beside_cycles  likewise while products of a warpgroup write wide sums
     queued         1 for those that the pipe has a queue for: products of a warpgroup
+    wide_sums, reading_share      of these: whether their sums have 32 bits, share of the time that they read in
     latency        cycles until its result is available
     late_result, timely_result    a late result of one takes an issue slot of the other (pipes.py)
     bank_reads     [1, bank]: registers that it reads in a bank; [0, bank]: if the warp itself has issued before
@@ -80,7 +93,10 @@ class InstructionTable(NamedTuple):
     pipe: Column
     second_pipe: Column
     pipe_cycles: NDArray[np.float64]
+    beside_cycles: NDArray[np.float64]
     queued: Column
+    wide_sums: Column
+    reading_share: NDArray[np.float64]
     latency: NDArray[np.float64]
     late_result: Column
     timely_result: Column
@@ -116,7 +132,10 @@ def machine_code(program: Program, machine: Machine) -> InstructionTable:
         pipe=column(first for first, _ in pipes),
         second_pipe=column(second for _, second in pipes),
         pipe_cycles=np.array([pipe_cycles(i, name, machine) for i, name in zip(code, names, strict=True)], np.float64),
+        beside_cycles=np.array([beside_cycles(i, name, machine) for i, name in zip(code, names, strict=True)], float),
         queued=column(i.base in PRODUCTS for i in code),
+        wide_sums=column(i.base in PRODUCTS and has_wide_sums(i) for i in code),
+        reading_share=np.array([reading_share(i) if i.base in PRODUCTS else 0.0 for i in code], np.float64),
         latency=np.array([latency(i, name, machine) for i, name in zip(code, names, strict=True)], np.float64),
         late_result=column(late),
         timely_result=column(name in TIMELY and not is_late for name, is_late in zip(names, late, strict=True)),
@@ -227,8 +246,7 @@ def _is_late(instruction: Instruction, pipe: str) -> bool:
     """Whether it writes a register later than arithmetic does."""
     if pipe not in LATE and not (pipe == "fp16" and "MMA" in instruction.modifiers):
         return False
-    first = next(iter(instruction.operands), None)
-    return isinstance(first, Register) and first.file == "R"
+    return _writes_register(instruction)
 
 
 def adds_floats(instruction: Instruction) -> bool:
@@ -282,6 +300,22 @@ def pipe_cycles(instruction: Instruction, pipe: str, machine: Machine) -> float:
     if pipe == "fma" and has_halves(speeds):
         return 2 * speeds.pipe_fma
     return float(getattr(speeds, f"pipe_{pipe}"))
+
+
+def beside_cycles(instruction: Instruction, pipe: str, machine: Machine) -> float:
+    """Likewise while a warpgroup's products write sums of 32 bits: results of other instructions then wait for the
+    register write port."""
+    cycles = pipe_cycles(instruction, pipe, machine)
+    if pipe not in WRITING or not _writes_register(instruction) or instruction.base in MATRICES:
+        return cycles
+    if takes_two_passes(instruction):
+        return max(cycles, TWO_PASSES_BESIDE)
+    return max(cycles, XU_BESIDE if pipe == "xu" else WRITE_BESIDE)
+
+
+def _writes_register(instruction: Instruction) -> bool:
+    first = next(iter(instruction.operands), None)
+    return isinstance(first, Register) and first.file == "R" and first.index >= 0
 
 
 def _matrix_cycles(instruction: Instruction, machine: Machine) -> float:

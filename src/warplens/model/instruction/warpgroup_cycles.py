@@ -4,8 +4,9 @@ Model        A warp's 16 rows take its sub-partition's pipe half a cycle for eac
              the SM reads the matrices in shared memory, 128 bytes a cycle, and the longer of the two decides.
 Evidence     measurements/h200/warpgroup_cycles.csv: loops of 128 products of 65 forms by one to three warpgroups,
              within 3 % from 16 columns on.
-Left out     other accesses to shared memory at the same time, what the compiler's waits for registers add with 256
-             columns into F32.
+             What it leaves to other instructions: sm/pipes.py, sm/shared_memory.py.
+Left out     that other accesses to shared memory slow it (65.7 cycles for 63.9), what the compiler's waits for
+             registers add with 256 columns into F32.
 """
 
 from __future__ import annotations
@@ -50,12 +51,25 @@ def in_registers(instruction: Instruction) -> bool:
     return isinstance(left, Register) and left.file == "R"
 
 
-def product_cycles(instruction: Instruction) -> float:
-    width = columns(instruction)
+def has_wide_sums(instruction: Instruction) -> bool:
+    """Whether its sums have 32 bits: a register each."""
+    return "F16" not in instruction.modifiers or "F32" in instruction.modifiers
+
+
+def reading_cycles(instruction: Instruction) -> float:
+    """Cycles of shared memory for its matrices."""
     depth = ROW_BYTES * (2 if "SP" in instruction.modifiers else 1)
     rows = 0 if in_registers(instruction) else ROWS * ROW_BYTES
-    reading = (rows + width * depth) / SHARED_BYTES
-    return max(COLUMN * width, reading, LEAST) + START
+    return (rows + columns(instruction) * depth) / SHARED_BYTES
+
+
+def product_cycles(instruction: Instruction) -> float:
+    return max(COLUMN * columns(instruction), reading_cycles(instruction), LEAST) + START
+
+
+def reading_share(instruction: Instruction) -> float:
+    """Share of the time of a product in which shared memory reads its matrices."""
+    return reading_cycles(instruction) / product_cycles(instruction)
 
 
 def product_latency(instruction: Instruction) -> float:

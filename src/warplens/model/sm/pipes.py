@@ -18,6 +18,11 @@ take 7 cycles, with one warp or with four.
 Products of warpgroups queue for the tensor pipe: a warp goes on as soon as its product is in the queue, and the
 products of all warps of a sub-partition take their turns (`issue` of measurements/h100/bulk_copies.csv: of one
 warpgroup 8 products of 64x128x16 are issued after 154 cycles and done after 617, 16 after 666 and 1,129).
+
+While products write sums of 32 bits, results of other instructions wait for the register write port: one of ALU,
+IMAD or half pairs each 4 cycles in place of 2, of a half of the FMA pipe likewise, of MUFU each 10.7
+(measurements/h200/warpgroup_ports.csv).  Instructions without a result, and all beside sums of 16 bits, keep their
+rate, whatever they read.  Multiply-adds and additions delay the products by half a cycle each.
 """
 
 from __future__ import annotations
@@ -39,6 +44,11 @@ QUEUED_PRODUCTS = measured(
 QUEUE_LAG = measured(
     28, "cycles", "measurements/h100/bulk_copies.csv, `issue`: from a product's end until another takes its place"
 )
+FMA_DELAY = measured(
+    0.52,
+    "cycles",
+    "measurements/h200/warpgroup_ports.csv: FFMA of one warp beside bf16 products: 36 of them in 82.7 cycles for 63.9",
+)
 PAIR = 2  # registers of one bank for which it has to be free
 
 
@@ -50,10 +60,20 @@ class PipeSettings(NamedTuple):
     late_cycles: float
 
 
+class ProductActivity(NamedTuple):
+    """By sub-partition, of a warpgroup's products: until when they execute;  wide: 1 if their sums have 32 bits;
+    reading: share of the time in which shared memory reads for them"""
+
+    until: Any
+    wide: Any
+    reading: Any
+
+
 class Pipes(NamedTuple):
     """By sub-partition: free: when each pipe is;  banks: likewise of registers;  turn: next half of the FMA pipe;
     taken: the cycle whose issue slot a late result takes;  issuer: the warp that issued last.
-    product_ends, products: when the last products in the queue end, and how many there have been"""
+    product_ends, products: when the last products in the queue end, and how many there have been
+    delay: cycles by which the next product begins late;  activity: ProductActivity"""
 
     free: Any
     banks: Any
@@ -62,14 +82,21 @@ class Pipes(NamedTuple):
     issuer: Any
     product_ends: Any
     products: Any
+    delay: Any
+    activity: ProductActivity
     settings: PipeSettings
 
 
-def idle_pipes(parts: int, settings: PipeSettings) -> Pipes:
+def no_products(parts: int) -> ProductActivity:
+    return ProductActivity(np.zeros(parts), np.zeros(parts, np.int64), np.zeros(parts))
+
+
+def idle_pipes(parts: int, activity: ProductActivity, settings: PipeSettings) -> Pipes:
     """Idle pipes of so many sub-partitions."""
     free = np.zeros((parts, len(Pipe))), np.zeros((parts, p.BANKS))
     queue = np.full((parts, int(QUEUED_PRODUCTS)), -p.NEVER), np.zeros(parts, np.int64)
-    return Pipes(*free, np.full(parts, Pipe.FMA_HEAVY), np.zeros(parts), np.full(parts, -1), *queue, settings)
+    turns = np.full(parts, Pipe.FMA_HEAVY), np.zeros(parts), np.full(parts, -1)
+    return Pipes(*free, *turns, *queue, np.zeros(parts), activity, settings)
 
 
 @compiled
@@ -114,11 +141,18 @@ def banks_ready(sp, slot, i, t, work, pipes):  # type: ignore[no-untyped-def]
 def occupy_pipes(sp, slot, i, t, work, pipes, busy):  # type: ignore[no-untyped-def]
     """Occupy the pipes and banks with an instruction; returns when it begins in its pipe."""
     pipe, also = pipe_number(sp, i, work, pipes), work.code.second_pipe[i]
-    begins = max(pipes.free[sp, pipe], t)
-    pipes.free[sp, pipe] = begins + work.code.pipe_cycles[i]
+    begins, cycles, activity = max(pipes.free[sp, pipe], t), work.code.pipe_cycles[i], pipes.activity
+    if work.code.queued[i] > 0:
+        begins, pipes.delay[sp] = begins + pipes.delay[sp], 0.0
+    elif activity.until[sp] > begins and activity.wide[sp] > 0:
+        cycles = work.code.beside_cycles[i]
+        pipes.delay[sp] += FMA_DELAY if work.code.pipe[i] == Pipe.FMA_LITE else 0.0
+    pipes.free[sp, pipe] = begins + cycles
     if work.code.queued[i] > 0:
         pipes.product_ends[sp, pipes.products[sp] % pipes.product_ends.shape[1]] = pipes.free[sp, pipe]
         pipes.products[sp] += 1
+        activity.until[sp], activity.wide[sp] = pipes.free[sp, pipe], work.code.wide_sums[i]
+        activity.reading[sp] = work.code.reading_share[i]
     busy[pipe] += work.code.pipe_cycles[i]
     if also > 0:
         pipes.free[sp, also] = max(pipes.free[sp, also], t) + pipes.settings.second_cycles

@@ -3,15 +3,28 @@
 What it is   32 banks of 4 bytes; a warp's access takes as many wavefronts as the emulator counted for it.
 Formula      cycles = max(wavefronts, request_cycles); latency = latency + wavefront_cycles * (wavefronts - 1)
              + a cycle for each register of a lane behind the first.
+             Products of warpgroups are served first: others have the cycles in which these do not read, and what they
+             return waits for the register write port, RETURN_BESIDE cycles for each two registers of a lane.
 Evidence     `chain shared` of measurements/h200/calibration.csv: 29.2, 30.2, 32.2 cycles for 1, 2, 4 registers.
+             measurements/h200/warpgroup_ports.csv: beside products of 128 columns that read in 48 of 65.7 cycles loads,
+             stores and shuffles take 14.8 cycles of a sub-partition for 4, ldmatrix 59.7 for 16; with A in registers
+             stores 8.6.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
+from warplens.machine.parameter import measured
 from warplens.model.layout import Kind
 from warplens.simc import compiled
+
+RETURN_BESIDE = measured(
+    16, "cycles", "measurements/h200/warpgroup_ports.csv: LDS, LDS.128 and SHFL beside products with A in registers"
+)
+LEAST_SHARE = measured(
+    0.044, "of the cycles", "measurements/h200/warpgroup_ports.csv: LDS beside products of 64 columns, 91 cycles for 4"
+)
 
 
 class SharedSettings(NamedTuple):
@@ -25,6 +38,19 @@ class SharedSettings(NamedTuple):
 
 
 @compiled
+def shared_share(sp, t, products):  # type: ignore[no-untyped-def]
+    """Share of shared memory's cycles that a warpgroup's products leave to other accesses."""
+    return max(1.0 - products.reading[sp], LEAST_SHARE) if products.until[sp] > t else 1.0
+
+
+@compiled
+def return_cycles(sp, t, bytes, products):  # type: ignore[no-untyped-def]
+    """Cycles of a sub-partition to write so many bytes of each lane to registers, beside products."""
+    beside = products.until[sp] > t and products.wide[sp] > 0
+    return RETURN_BESIDE * max(bytes / 8.0, 1.0) if beside else 0.0
+
+
+@compiled
 def serve_shared(access, begin, free, waves, ideal, memory):  # type: ignore[no-untyped-def]
     """(when the access leaves the queue, when its result is available, when its registers are read).
 
@@ -34,11 +60,17 @@ def serve_shared(access, begin, free, waves, ideal, memory):  # type: ignore[no-
     unit, settings = memory.settings.load_store, memory.settings.shared
     if settings.ideal_banks > 0:
         waves = min(waves, ideal)
-    cost = max(waves, settings.request_cycles)
-    if access.kind in (Kind.ATOMIC, Kind.REDUCTION):
-        cost = max(cost, waves)
-    memory.servers.load_store.free = free + cost
-    memory.issue_free[access.sub_partition] = begin + max(unit.issue_cycles, unit.wavefront_cycles * waves)
+    if access.kind == Kind.ASYNC_COPY:
+        # What it takes is that of its global part: `copied` of measurements/h200/copy_waits.csv, 4.7 cycles for 4
+        # wavefronts, 8.7 for 8, 32.9 for 32.
+        memory.counts.wavefronts += max(waves, 1.0)
+        return begin, begin, begin + unit.register_read_latency
+    cost, sp = max(waves, settings.request_cycles), access.sub_partition
+    share = shared_share(sp, free, memory.products) if waves > 0 else 1.0
+    memory.servers.load_store.free = free + cost / share
+    loads = access.kind == Kind.LOAD and waves > 0
+    back = return_cycles(sp, begin, access.bytes, memory.products) if loads else 0.0
+    memory.issue_free[sp] = begin + max(max(unit.issue_cycles, unit.wavefront_cycles * waves), back)
     memory.counts.lsu_busy += cost
     memory.counts.wavefronts += max(waves, 1.0)  # one also where all lanes are off
     late = settings.atomic_latency if access.kind == Kind.ATOMIC else settings.latency

@@ -33,8 +33,9 @@ from warplens.model.sm.l1_store_queue import empty_store_queue
 from warplens.model.sm.l2_partial_sectors import partial_sector_table
 from warplens.model.sm.l2_share import ALL_PLACES, l2_share_table
 from warplens.model.sm.load_store_unit import Access, serve_access
-from warplens.model.sm.pipes import idle_pipes, occupy_pipes
+from warplens.model.sm.pipes import ProductActivity, idle_pipes, no_products, occupy_pipes
 from warplens.model.sm.scheduler import advance_warp, select_warp
+from warplens.model.sm.shared_memory import return_cycles, shared_share
 from warplens.model.sm.sm_settings import Settings
 from warplens.model.sm.sm_state import Array, Blocks, Counters, Memory, Results, SmWork, Warps, idle_servers
 from warplens.model.sm.tma.mbarriers import no_mbarriers, update_mbarriers, wait_at_mbarrier
@@ -64,9 +65,9 @@ def serve_memory_instruction(slot, i, t, warps, blocks, work, memory):  # type: 
     memory.store_queue.last[sp] = 0
     if kind == Kind.SHUFFLE:
         leave = max(t + 1.0, memory.issue_free[sp])
-        memory.issue_free[sp] = leave + settings.issue_cycles
+        memory.issue_free[sp] = leave + max(settings.issue_cycles, return_cycles(sp, t, 4, memory.products))
         leave = max(leave, unit.free)
-        unit.free = max(unit.free, t + 1.0) + 1
+        unit.free = max(unit.free, t + 1.0) + 1 / shared_share(sp, t, memory.products)
         done = leave + work.code.latency[i]
     wave, size, past_l1 = blocks.wave[slot // work.warps], work.code.lane_bytes[i], work.code.bypasses_l1[i] > 0
     while at < warps.stop[slot] and work.words[at] < ENTER and instruction(work.words[at]) == i:
@@ -120,10 +121,11 @@ def simulate(
     number, slots = streams.starts.size // streams.warps, kernel.resources.places * streams.warps
     work = SmWork(*streams.arrays, code)
     words = int((streams.ends - streams.starts).sum())
-    memory = _memory(kernel, slots, words, asked_by_others, asked_now)
+    products = no_products(kernel.resources.sub_partitions)
+    memory = _memory(kernel, slots, words, asked_by_others, asked_now, products)
     blocks = _blocks(kernel.resources, number, slots, settings)
     results = Results(np.zeros((len(StallReason), code.kind.size)), np.zeros(number), np.zeros(len(Pipe)))
-    pipes = idle_pipes(kernel.resources.sub_partitions, settings.pipes)
+    pipes = idle_pipes(kernel.resources.sub_partitions, products, settings.pipes)
     warps, t, left = _warps(slots, log), 0.0, number
     while left > 0:
         if stop.is_set():
@@ -133,7 +135,9 @@ def simulate(
     return memory.counts, history, results
 
 
-def _memory(kernel: SimulatedKernel, slots: int, words: int, asked_by_others: Array, asked_now: Array) -> Memory:
+def _memory(
+    kernel: SimulatedKernel, slots: int, words: int, asked_by_others: Array, asked_now: Array, products: ProductActivity
+) -> Memory:
     settings, lines, parts = kernel.settings, kernel.lines, kernel.resources.sub_partitions
     entries = l1_sets(lines.l1) * p.WAYS
     return Memory(
@@ -154,6 +158,7 @@ def _memory(kernel: SimulatedKernel, slots: int, words: int, asked_by_others: Ar
         issue_free=np.zeros(parts),
         queue=np.zeros((parts, int(settings.load_store.queue))),
         head=np.zeros(parts, np.int64),
+        products=products,
         servers=idle_servers(),
         counts=Counters(),
         settings=settings,

@@ -20,6 +20,7 @@ from warplens.model.sm.l2_partial_sectors import PartialSectors
 from warplens.model.sm.l2_port import L2State
 from warplens.model.sm.l2_share import L2Share
 from warplens.model.sm.load_store_unit import LoadStoreState
+from warplens.model.sm.pipes import ProductActivity
 from warplens.model.sm.sm_settings import Settings
 from warplens.model.sm.tma.mbarriers import Mbarriers
 from warplens.model.sm.tma.tma_unit import BulkCopyState
@@ -178,6 +179,7 @@ class Memory(NamedTuple):
                        sectors that L1 waits for, and of atomics
     issue_free         when each sub-partition may issue an access
     queue, head        of each sub-partition: when each queue entry is free, and entries used so far
+    products           of warpgroups, as the pipes have them
     """
 
     l1: L1Lines
@@ -195,6 +197,7 @@ class Memory(NamedTuple):
     issue_free: Array
     queue: Array
     head: Array
+    products: ProductActivity
     servers: Servers
     counts: Counters
     settings: Settings

@@ -4,8 +4,11 @@ What it is   one unit an SM that walks through a box and sends a request for eac
 Formula      a copy begins when the unit is free, which takes LINE_CYCLES a line; a line comes as that of a load does
              (l1_cache.request_sectors), but the SM receives PORT_BYTES a cycle.
              Of a multicast the SM's port gets what all blocks of the cluster ask for, L2 gives each part once.
-Evidence     measurements/h200/bulk_copies.csv.
-Known error  sectors that L2 keeps partially written, and that the stores of a box wait for shared memory.
+             Of a store the unit sends STORE_BYTES a cycle, and its group is read STORE_LATENCY cycles after the last;
+             what an SM sends may be STORE_LAG cycles ahead of its share of L2.
+Evidence     measurements/h200/bulk_copies.csv; copy_waits.csv: a store of 32 KB is read after 1,143 cycles by one SM
+             and 1,156 by all, if 3,000 pass between two, and after 1,790 if none do.
+Known error  that the stores of a box wait for shared memory.
 """
 
 from __future__ import annotations
@@ -29,6 +32,13 @@ LINE_CYCLES = measured(
 )
 PORT_BYTES = measured(
     108.0, "bytes per cycle", "measurements/h200/bulk_copies.csv: boxes of 32 KB, four in flight, of one block"
+)
+
+STORES = "measurements/h200/copy_waits.csv, `read`: %s"
+STORE_BYTES = measured(32.0, "bytes per cycle", STORES % "32 KB less 1 KB, one block")
+STORE_LATENCY = measured(100.0, "cycles", STORES % "1 KB, 151 cycles, less 32 that it is sent and what is issued")
+STORE_LAG = measured(
+    880.0, "cycles", STORES % "32 KB of all SMs with pauses, which the share of L2 would take that longer"
 )
 
 
@@ -65,7 +75,7 @@ def serve_bulk_copy(slot, i, t, warps, blocks, work, memory, stalls):  # type: i
                     mask |= 1 << (int(work.words[position]) & 3)
                     position += 1
                 request = LineRequest(i, slot, blocks.wave[block], line, mask, False, unit.free)
-                unit.free += LINE_CYCLES
+                unit.free += LINE_CYCLES if fetches else 32.0 * count_sectors(mask) / STORE_BYTES
                 if fetches:
                     come = max(come, fetch_line(request, each, memory))
                 else:
@@ -77,7 +87,7 @@ def serve_bulk_copy(slot, i, t, warps, blocks, work, memory, stalls):  # type: i
         at += length(work.words[at])
     warps.position[slot] = at
     if not fetches:
-        warps.copied[slot] = max(warps.copied[slot], come)
+        warps.copied[slot] = max(warps.copied[slot], come + STORE_LATENCY)
     return soonest
 
 
@@ -93,11 +103,11 @@ def fetch_line(request, each, memory):  # type: ignore[no-untyped-def]
 
 @compiled
 def send_line(request, memory):  # type: ignore[no-untyped-def]
-    """When the stored sectors of a line have left for L2."""
+    """When the stored sectors of a line are on their way."""
     sectors, l2, settings = count_sectors(request.mask), memory.servers.l2, memory.settings.l2
     l2.requests = max(l2.requests, request.at) + max(32.0 * sectors / settings.write_bytes, settings.line_write_cycles)
     memory.counts.l2_writes += sectors
     memory.counts.l2_changed_lines += 1
     memory.counts.last_store = max(memory.counts.last_store, l2.requests)
     store_sectors(request.line, sectors, request.at, memory)
-    return l2.requests
+    return max(request.at + 32.0 * sectors / STORE_BYTES, l2.requests - STORE_LAG)
