@@ -1,6 +1,7 @@
 """The SM clock while SMs multiply matrices: `python matrix_clocks.py OUT.csv` on an H100 or H200, with nvcc, PyTorch
 and the driver.  Each launch is `clocked` of warpgroup_overlap.cu: so many times 16 products of 64x128x16 of two
-warpgroups an SM, with a pause after each 16; factors are zeros or noise.  Cycles and nanoseconds are of the median block."""
+warpgroups an SM, with a pause after each 16; factors are zeros or noise.  Cycles and
+nanoseconds are of the median block."""
 
 from __future__ import annotations
 

@@ -30,8 +30,8 @@ STEPS, CYCLES, SHARED = 96, 150_000, 200 << 10
 # odd in turn, B odd and even in turn, - none, one by operand; behind : the stall count. `first`: with all forms.
 FIRST = (
     "NOP", "FFMA A AB-", "FFMA A AB-:2", "FFMA A AB-:4", "FFMA - ---", "FMNMX A AB", "FMNMX - --",
-    "F2FP.BF16.F32.PACK_AB A AB", "IADD3 A AB-", "IMAD A A-B", "MUFU.EX2 A -A", "SHFL.BFLY A A", "LDS A -", "LDS.128 E -",
-    "STS - -A",
+    "F2FP.BF16.F32.PACK_AB A AB", "IADD3 A AB-", "IMAD A A-B", "MUFU.EX2 A -A", "SHFL.BFLY A A", "LDS A -",
+    "LDS.128 E -", "STS - -A",
 )  # fmt: skip
 OTHERS = (
     "NOP:2", "NOP:4", "FFMA A A--", "FFMA A ---", "FFMA - AB-", "FFMA E O--", "FFMA E E--", "FFMA A ABA", "FFMA A AA-",

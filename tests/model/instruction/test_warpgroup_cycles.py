@@ -106,5 +106,6 @@ def test_results_wait_for_the_register_write_port(kind: str, opcode: str, text: 
 def test_sums_of_16_bits_leave_the_port_free() -> None:
     wide = product("eights_chained_bf16_128_ss")
     narrow = Instruction(0, "HGMMA.64x128x16.F16", None, wide.operands, wide.text, wide.control, 0, None)
-    assert has_wide_sums(wide) and not has_wide_sums(narrow)
+    assert has_wide_sums(wide)
+    assert not has_wide_sums(narrow)
     assert reading_share(wide) == pytest.approx(48 / 66.4)

@@ -61,8 +61,11 @@ def serve_shared(access, begin, free, waves, ideal, memory):  # type: ignore[no-
     if settings.ideal_banks > 0:
         waves = min(waves, ideal)
     if access.kind == Kind.ASYNC_COPY:
-        # What it takes is that of its global part: `copied` of measurements/h200/copy_waits.csv, 4.7 cycles for 4
-        # wavefronts, 8.7 for 8, 32.9 for 32.
+        # The longer of its two parts decides: `copied` of measurements/h200/copy_waits.csv, 8.7 cycles for 8 wavefronts
+        # of either, 32.9 for 32.  What exceeds those of a full row is added to its global part.
+        more = max(waves - max(access.bytes / 4.0, 1.0), 0.0)
+        memory.servers.load_store.free += more
+        memory.issue_free[access.sub_partition] += unit.wavefront_cycles * more
         memory.counts.wavefronts += max(waves, 1.0)
         return begin, begin, begin + unit.register_read_latency
     cost, sp = max(waves, settings.request_cycles), access.sub_partition
