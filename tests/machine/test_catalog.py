@@ -308,11 +308,16 @@ def test_what_is_farther_from_the_multiprocessor_is_slower(name: str) -> None:
     assert l2_gigabytes_per_second > speeds.read_share * gpu.dram_gigabytes_per_second
 
 
+READ_ALONE = {"h100": ["clocks.warpgroup_megahertz"]}  # measured on a GPU that is not calibrated
+
+
 @pytest.mark.parametrize("name", sorted(set(machines()) - {"h200"}))
 def test_speeds_that_nobody_measured_for_this_model_say_so(name: str) -> None:
     gpu = machine(name)
     assert not gpu.calibrated
-    assert [p.name for p in gpu.parameters if p.kind == "measured" and p not in gpu.inherited] == []
+    assert [p.name for p in gpu.parameters if p.kind == "measured" and p not in gpu.inherited] == READ_ALONE.get(
+        name, []
+    )
 
 
 WAYS = (r"of (\d+) GB/s", r"(\d+) only written", r"(\d+) copied")
