@@ -47,7 +47,7 @@ def test_three_warps_wait_for_the_fourth_before_a_product() -> None:
     def waited(found: wl.Prediction) -> float:
         return found.stalls["gmma"] * found.simulated.instructions
 
-    cycles = (many.duration_us - few.duration_us) * 1980
+    cycles = (many.duration_us - few.duration_us) * 1700  # MHz: the clock under wgmma
     assert waited(many) - waited(few) == pytest.approx(3 * cycles, rel=0.05)
 
 
