@@ -10,6 +10,7 @@ import pytest
 
 from warplens.model.layout import Kind
 from warplens.model.sm import simulate
+from warplens.model.sm.pipes import no_products
 
 
 @pytest.mark.parametrize(("free", "left_at"), [(0.0, 11.0), (20.0, 20.0)])
@@ -17,11 +18,14 @@ def test_a_shuffle_takes_the_load_store_unit_for_a_cycle(
     free: float, left_at: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(simulate, "occupy_queue_entry", lambda sub_partition, leave, memory: None)
+    for beside in ("shared_share", "return_cycles"):  # products of warpgroups, of which there are none
+        monkeypatch.setattr(simulate, beside, getattr(simulate, beside).python)
     unit: Any = SimpleNamespace(free=free)
     settings: Any = SimpleNamespace(issue_cycles=4.0, register_read_latency=6.0)
     memory: Any = SimpleNamespace(
         servers=SimpleNamespace(load_store=unit), settings=SimpleNamespace(load_store=settings),
         store_queue=SimpleNamespace(last=np.zeros(4)), issue_free=np.zeros(4),
+        products=no_products(4),
     )  # fmt: skip
     code: Any = SimpleNamespace(
         kind=np.array([Kind.SHUFFLE]), latency=np.array([23.0]), lane_bytes=np.array([4]), bypasses_l1=np.array([0])

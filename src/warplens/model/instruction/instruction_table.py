@@ -51,10 +51,12 @@ SHAPES = {
 
 
 WRITING = ("fma", "fma_heavy", "alu", "fp16", "xu")  # pipes of which that was measured
-BESIDE = "measurements/h200/warpgroup_ports.csv: %s, beside bf16 products of one warpgroup"
-WRITE_BESIDE = measured(4, "cycles", BESIDE % "FMNMX, IMAD, HFMA2, FFMA with stall counts of 2 to 8")
-XU_BESIDE = measured(10.7, "cycles", BESIDE % "MUFU.EX2 of two warps")
-TWO_PASSES_BESIDE = measured(12.4, "cycles", BESIDE % "IMAD.WIDE of two warps")
+# Beside bf16 products of one warpgroup:
+WRITE_BESIDE = measured(
+    4, "cycles", "measurements/h200/warpgroup_ports.csv: FMNMX, IMAD, HFMA2, FFMA with stall counts of 2 to 8"
+)
+XU_BESIDE = measured(10.7, "cycles", "measurements/h200/warpgroup_ports.csv: MUFU.EX2 of two warps")
+TWO_PASSES_BESIDE = measured(12.4, "cycles", "measurements/h200/warpgroup_ports.csv: IMAD.WIDE of two warps")
 TEXTURE_CYCLES = assumed(
     32.0,
     "cycles",

@@ -26,6 +26,8 @@ LEAST_SHARE = measured(
     0.044, "of the cycles", "measurements/h200/warpgroup_ports.csv: LDS beside products of 64 columns, 91 cycles for 4"
 )
 
+WORD = 4  # defined: bytes of a bank and cycle, for each lane of a full row
+
 
 class SharedSettings(NamedTuple):
     """request_cycles: of the load/store unit for one access;  latency, atomic_latency: cycles of a load, of an
@@ -63,7 +65,7 @@ def serve_shared(access, begin, free, waves, ideal, memory):  # type: ignore[no-
     if access.kind == Kind.ASYNC_COPY:
         # The longer of its two parts decides: `copied` of measurements/h200/copy_waits.csv, 8.7 cycles for 8 wavefronts
         # of either, 32.9 for 32.  What exceeds those of a full row is added to its global part.
-        more = max(waves - max(access.bytes / 4.0, 1.0), 0.0)
+        more = max(waves - max(access.bytes / WORD, 1.0), 0.0)
         memory.servers.load_store.free += more
         memory.issue_free[access.sub_partition] += unit.wavefront_cycles * more
         memory.counts.wavefronts += max(waves, 1.0)

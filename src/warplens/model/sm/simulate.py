@@ -45,7 +45,7 @@ from warplens.model.trace.trace_decoder import ENTER, instruction, length, space
 from warplens.model.trace.warp_streams import WarpStreams
 from warplens.simc import compiled
 
-ROUNDS = 1 << 20  # cycles in which a warp may issue, until Python handles signals: less than a second
+ROUNDS = 1 << 20  # defined: cycles in which a warp may issue, until Python handles signals; less than a second
 
 
 @compiled

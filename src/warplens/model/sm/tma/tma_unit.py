@@ -34,12 +34,15 @@ PORT_BYTES = measured(
     108.0, "bytes per cycle", "measurements/h200/bulk_copies.csv: boxes of 32 KB, four in flight, of one block"
 )
 
-STORES = "measurements/h200/copy_waits.csv, `read`: %s"
-STORE_BYTES = measured(32.0, "bytes per cycle", STORES % "32 KB less 1 KB, one block")
-STORE_LATENCY = measured(100.0, "cycles", STORES % "1 KB, 151 cycles, less 32 that it is sent and what is issued")
-STORE_LAG = measured(
-    880.0, "cycles", STORES % "32 KB of all SMs with pauses, which the share of L2 would take that longer"
+# `read` of copy_waits.csv:
+STORE_BYTES = measured(32.0, "bytes per cycle", "measurements/h200/copy_waits.csv: 32 KB less 1 KB, one block")
+STORE_LATENCY = measured(
+    100.0, "cycles", "measurements/h200/copy_waits.csv: 1 KB, 151 cycles, less 32 that it is sent and what is issued"
 )
+STORE_LAG = measured(
+    880.0, "cycles",
+    "measurements/h200/copy_waits.csv: 32 KB of all SMs with pauses, which the share of L2 would take that longer",
+)  # fmt: skip
 
 
 class BulkCopyState(Record):
