@@ -39,7 +39,10 @@ NEAR = 0.1
 
 
 # Parts, and programs of their own, which need PyTorch.
-OTHERS = ("gpu", "measure", "cubin_loops", "bulk_copies", "warpgroup_overlap")
+OTHERS = (
+    "gpu", "measure", "cubin_loops",
+    "bulk_copies", "matrix_clocks", "warpgroup_overlap",  # of PyTorch
+)  # fmt: skip
 
 
 def programs() -> dict[str, ModuleType]:

@@ -96,6 +96,15 @@ def sharing_multiprocessors() -> float:
     return min(int(row["blocks"]) for row in together if float(row["mean_cycles"]) < 640)
 
 
+def clock_beside_products() -> float:
+    """MHz of all SMs while warpgroups multiply noise without a pause."""
+    found = [
+        1000 * float(row["cycles"]) / float(row["nanoseconds"]) for row in rows("matrix_clocks.csv")
+        if (row["noise"], row["blocks"], row["pause"]) == ("1", "132", "0") and int(row["groups"]) in (8, 32, 256)
+    ]  # fmt: skip
+    return statistics.median(found)
+
+
 def sooner_in_graphs() -> float:
     """Microseconds: of all kernels, how much less a node in a chain takes than a launch behind another."""
     found = rows("launch_intervals.csv")
@@ -125,6 +134,7 @@ READINGS: dict[str, Callable[[], float]] = {
     "l2_eviction.dirty_before": dirty_before,
     "store_queue.packet_bytes": lambda: 16 * 32 / of("lines of a store, stored_fours to 16 of 1, 1 multiprocessors"),
     "l2_port.both_halves": sharing_multiprocessors,
+    "clocks.warpgroup_megahertz": clock_beside_products,
     "launch_cost.node_microseconds": sooner_in_graphs,
     "launch_cost.block_start_cycles": lambda: of("block starts, 32 of 32 threads, percentile 50"),
     "launch_cost.block_end_cycles": lambda: of("block gap, 32 threads, percentile 1"),
