@@ -16,7 +16,7 @@ from warplens.commands.kernel_counts import MachineCode, Places, with_counts, wi
 from warplens.core.cubin import SourceLine
 from warplens.errors import WarplensError
 from warplens.machine import Machine
-from warplens.program.device import Options
+from warplens.program.program_options import Options
 from warplens.program.server import serve
 from warplens.regression.check_settings import ProgramRule
 from warplens.regression.kernel_record import KernelKey, KernelRecord

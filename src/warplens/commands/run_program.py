@@ -15,8 +15,8 @@ from typing import Any, TextIO, cast
 
 from warplens.errors import UsageError
 from warplens.machine import choose
-from warplens.program.device import Options
 from warplens.program.nvcc_build import CUDA_SOURCE, SOURCES, executable
+from warplens.program.program_options import Options
 from warplens.program.server import Outcome, serve
 from warplens.report.html import program_page
 from warplens.report.json import program_document

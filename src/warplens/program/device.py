@@ -3,33 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from warplens.control_characters import visible
 from warplens.counters.occupancy import occupancy
-from warplens.emulator import DEFAULT_BUDGET, LaunchRequest, available_threads
+from warplens.emulator import LaunchRequest, available_threads
 from warplens.emulator import run as execute
 from warplens.emulator.state.abi import CALL_STACK
 from warplens.emulator.state.structs import FaultKind
 from warplens.errors import CubinError, DynamicParallelism, KernelFault, UnsupportedInstruction, UsageError
-from warplens.machine import Machine
 from warplens.program.arena import OUTSIDE, Arena, ArenaMemory
-from warplens.program.launch_archive import LaunchArchive
 from warplens.program.launch_log import LaunchLog
-from warplens.program.launch_memo import LaunchMemo, Touched
-from warplens.program.launch_selection import LaunchSelection
 from warplens.program.linker import link
-from warplens.program.loaded_module import ImageError, LoadedFunction, LoadedModule
+from warplens.program.loaded_module import ImageError, LaunchConfiguration, LoadedFunction, LoadedModule
+from warplens.program.memo.launch_memo import LaunchMemo, Touched
+from warplens.program.program_options import Options
 from warplens.program.protocol import (
+    ACCESS,
+    DEFER,
+    DEFERRAL,
+    DEFERRED,
     GLOBAL,
     LAUNCHED,
     LOADED,
     OCCUPANCY,
+    REPEATABLE,
     REPEATED,
     TOUCHED,
     WORD,
+    BlockAccess,
     LaunchMessage,
     Notice,
     NoticeKind,
@@ -61,30 +65,6 @@ Answer = tuple[int, bytes]
 
 
 @dataclass(frozen=True)
-class Options:
-    """Options: how a program is run.
-
-    gpus        how many there are;  real_time: the program's clocks stay real
-    budget      instructions that a warp may execute;  memo: launches that repeat others are answered from memory
-    selection   which launches are counted;  saves: which are written to files;  checks: of --check
-    timeout     seconds after which the program is ended;  archive: where the first launch of each kernel and shape goes
-    output      a file descriptor for what the program prints, which then reads nothing; None: ours
-    """
-
-    gpu: Machine
-    gpus: int = 1
-    real_time: bool = False
-    budget: int = DEFAULT_BUDGET
-    memo: bool = True
-    selection: LaunchSelection = field(default_factory=LaunchSelection)
-    timeout: float | None = None
-    saves: tuple[SaveRequest, ...] = ()
-    archive: LaunchArchive | None = None
-    checks: tuple[str, ...] | None = None
-    output: int | None = None
-
-
-@dataclass(frozen=True)
 class PureLaunch:
     """Pure launch: one that may be repeated, as long as what it touches is as it was.
 
@@ -96,10 +76,14 @@ class PureLaunch:
     repeatable: bool
     touched: Touched
 
-    def answer(self, number: int, time: LaunchTime, l2: int) -> bytes:
-        """To the program, but for what the kernel printed.  number: in the log;  l2: state of L2 then"""
+    def answer(self, number: int, time: LaunchTime, l2: int, deferred: bool = False) -> bytes:
+        """To the program, but for what the kernel printed.
+
+        number   in the log;  l2: state of L2 then;  deferred: whether results are not in memory yet
+        """
         blocks, written = self.touched.all, self.touched.written
-        head = LAUNCHED.pack(time.nanoseconds, self.share, 0, number, self.repeatable, len(blocks), l2)
+        flags = REPEATABLE * self.repeatable | DEFERRED * deferred
+        head = LAUNCHED.pack(time.nanoseconds, self.share, 0, number, flags, len(blocks), l2)
         return head + b"".join(TOUCHED.pack(block, block in written, 0) for block in sorted(blocks))
 
 
@@ -112,6 +96,7 @@ class Device:
         self.arena = Arena(1) if log.check.on else Arena()
         self.predictor = TimePredictor(options.gpu)
         self.memo = LaunchMemo(self.arena, options.memo)
+        self.deferred = self.memo.deferred
         self.l2 = L2History(options.gpu)
         self._launches: dict[int, PureLaunch] = {}  # by number in the log
         self._copied_from = 0
@@ -131,22 +116,26 @@ class Device:
         match notice.kind:
             case NoticeKind.ALLOCATED:
                 self.arena.add(notice.address, notice.size, notice.detail)
-                self.memo.changed(notice.address)
+                self.memo.names.changed(notice.address)
             case NoticeKind.FREED:
                 if notice.more:
                     self._left.append(notice.address)
                 else:
                     self.arena.remove(notice.address)
-                self.memo.changed(notice.address)
+                self.memo.names.changed(notice.address)
             case NoticeKind.UNSYNCHRONIZED if block := self.arena.blocks.get(notice.address):
                 self.log.check.unsynchronized(block.name)
             case NoticeKind.MISUSED:
                 self.log.check.misdirected(notice.detail, notice.size)
             case NoticeKind.WRITTEN:
                 self.arena.unwritten.discard(notice.address)
-                self.memo.changed(notice.address)
+                self.memo.names.changed(notice.address)
             case NoticeKind.FILLED:
-                self.memo.filled(notice.address, notice.size, notice.more, notice.detail)
+                self.memo.names.put(
+                    notice.address, self.memo.names.of_fill(notice.address, notice.more, notice.detail)
+                )
+            case NoticeKind.DUPLICATED:
+                self.memo.names.duplicate(notice.address, notice.more)
             case NoticeKind.REPEATED:
                 self._repeat(notice.detail)
             case NoticeKind.MOVED_FROM:
@@ -160,7 +149,7 @@ class Device:
                 self.log.timed(place, notice.address, notice.more)
             case NoticeKind.MAPPED:
                 self.arena.add(notice.address, notice.size, notice.detail, content=notice.more)
-                self.memo.changed(notice.address)
+                self.memo.names.changed(notice.address)
             case NoticeKind.CONTEXT_ENDED:
                 self.log.check.context_ended(self.arena, self._left)
                 for address in self._left:
@@ -202,7 +191,29 @@ class Device:
         self.arena.textures.put(handle, descriptor)
         return Status.SUCCESS, b""
 
+    def access(self, payload: bytes) -> Answer:
+        """Before the program reads or writes a block itself."""
+        block, access, _ = ACCESS.unpack(payload)
+        if access == BlockAccess.READ:
+            self.deferred.before_read(block)
+        else:
+            self.deferred.before_write(block, access == BlockAccess.WRITTEN_AS_WHOLE)
+        return Status.SUCCESS, self._deferral(done=False)
+
+    def defer(self, payload: bytes) -> Answer:
+        """A copy within the GPU, or a fill, which is done later."""
+        block, at, source_block, source, pitch, width, height, value, element = DEFER.unpack(payload)
+        if element:
+            self.deferred.fill((block, at), pitch, width, height, value, element)
+        else:
+            self.deferred.copy((block, at), (source_block, source), width)
+        return Status.SUCCESS, self._deferral(done=True)
+
+    def _deferral(self, done: bool) -> bytes:
+        return DEFERRAL.pack(done, DEFERRED * bool(self.deferred))
+
     def unload(self, module: int) -> Answer:
+        self.deferred.finish()
         self.modules[module].unload()
         return Status.SUCCESS, b""
 
@@ -244,23 +255,23 @@ class Device:
         wanted = [save for save in self.saves if save.next(function.name)]
         if self.archive is not None:
             wanted += self.archive.requests(function.name, launch)
-        before = self.memo.before(key)
+        found, began = self.memo.find(key)
         selector = self.log.selector
         selected = selector.selects(function.name, launch)
         executes = wanted or (selected and not selector.all)  # the counters of an earlier one may not be known
-        repeated = None if executes else self.memo.repeat(key, before)
-        if repeated is not None:
-            time = self._repeat(repeated.number)
-            return Status.SUCCESS, self._launches[repeated.number].answer(repeated.number, time, self.l2.state)
+        if found is not None and not executes:
+            self.memo.repeat(found, lambda: self._execute_late(configuration, message.parameters))
+            time = self._repeat(found.number)
+            return Status.SUCCESS, self._launches[found.number].answer(
+                found.number, time, self.l2.state, bool(self.deferred)
+            )
+        self.deferred.finish()
         self.log.view.running = f"executing {function.name}"
-        memory, banks = self.arena.memory(), function.owner.banks(kernel.kernel)
+        memory = self.arena.memory()
         counts = selected or self.log.check.on or self.predictor.wants_counters(configuration)
         checks = self.log.check.kernel_checks
         try:
-            request = LaunchRequest(
-                kernel.kernel, kernel.program, launch, message.parameters, memory, banks, self.gpu.multiprocessors,
-                self.budget, self.stack_bytes,
-            )  # fmt: skip
+            request = self._request(configuration, message.parameters, memory)
             stray: KernelFault | None = None
             while True:
                 try:
@@ -308,13 +319,30 @@ class Device:
         number = self.log.launched(self.process, function.name, run, time, timed.cold)
         outside = self.arena.opens_pages and any(one.name == OUTSIDE for one in memory.in_use)
         pure = not (kernel.kernel.externs or outside) and self.memo.may_remember(touched)
-        self.memo.learn(key, before if pure else None, touched, number)
+        self.memo.learn(key, began, touched, number, pure)
         needed = self._to_be_saved(function.name) or (not counts and selector.may_select(function.name, launch))
         repeatable = pure and touched.idempotent and not needed
         done = PureLaunch(timed, configuration.share, repeatable, touched)
         if pure:
             self._launches[number] = done
         return Status.SUCCESS, done.answer(number, time, self.l2.state) + counted.printed.encode()
+
+    def _execute_late(self, configuration: LaunchConfiguration, parameters: bytes) -> None:
+        """A launch that repeats another, whose results are looked at."""
+        self.log.view.running = f"executing {configuration.function.name}"
+        request = self._request(configuration, parameters, self.arena.memory())
+        execute(request, threads=available_threads(), counted=False)
+        request.memory.release()
+        self.log.view.running = ""
+
+    def _request(
+        self, configuration: LaunchConfiguration, parameters: bytes, memory: ArenaMemory
+    ) -> LaunchRequest:
+        kernel = configuration.kernel
+        return LaunchRequest(
+            kernel.kernel, kernel.program, configuration.launch, parameters, memory,
+            configuration.function.owner.banks(kernel.kernel), self.gpu.multiprocessors, self.budget, self.stack_bytes,
+        )  # fmt: skip
 
     def _other_pages(self, fault: KernelFault, before: KernelFault | None) -> bool:
         """Whether a launch is worth another try: without --check the rest of the pages of allocations can be accessed,

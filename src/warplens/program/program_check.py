@@ -8,7 +8,7 @@ from warplens.core.hazard import CHECKS, Check, Hazard, Party
 from warplens.errors import UsageError
 from warplens.program import arena
 from warplens.program.arena import Arena
-from warplens.program.launch_memo import Touched
+from warplens.program.memo.launch_memo import Touched
 from warplens.report.program_view import ProgramFinding, ProgramView
 
 ALL = (*CHECKS, "leaks", "api")

@@ -29,7 +29,20 @@ class Operation(IntEnum):
     TENSOR_MAP = 12
     KERNELS = 13
     REPEAT = 14
+    ACCESS = 15
+    DEFER = 16
     API_ERROR = 64
+
+
+class BlockAccess(IntEnum):
+    """Block access: what the program does with a block next."""
+
+    READ = 0
+    WRITTEN_IN_PART = 1
+    WRITTEN_AS_WHOLE = 2
+
+
+REPEATABLE, DEFERRED = 1, 2  # flags of the answer to a launch
 
 
 class NoticeKind:
@@ -49,6 +62,7 @@ class NoticeKind:
     MISUSED = 33
     UNSYNCHRONIZED = 34
     FILLED = 48
+    DUPLICATED = 49
 
 
 class Status(IntEnum):
@@ -84,6 +98,9 @@ LAUNCH = Struct("<12I")
 LAUNCHED = Struct("<qdiIIIQ")
 REPEATED = Struct("<qQ")
 TOUCHED = Struct("<QII")
+ACCESS = Struct("<QII")
+DEFER = Struct("<7Q2I")
+DEFERRAL = Struct("<II")
 OCCUPANCY = Struct("<IIII")
 WORD = Struct("<i")
 TENSOR_MAP = Struct("<10Q16I7i3I")
@@ -95,8 +112,9 @@ class Notice(NamedTuple):
     """Notice: what a call did that needs no answer.
 
     detail   kind of a block, or of a copy, or a stream, or the bytes of a fill's element
-    more     nanoseconds of a copy or launch, or a fill's value; of a block that is mapped elsewhere the address of its
-             content; of a freed one whether its context ends and the program has not freed it
+    more     nanoseconds of a copy or launch, or a fill's value; the block that one was copied from; of a block that is
+             mapped elsewhere the address of its content; of a freed one whether its context ends and the program has
+             not freed it
     """
 
     kind: int

@@ -20,13 +20,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from warplens.errors import TimeLimitReached, WarplensError
-from warplens.program.device import Device, Options
+from warplens.program.device import Device
 from warplens.program.device_attributes import greeting
 from warplens.program.launch_log import LaunchLog
 from warplens.program.process.child_process import nothing_left, start
 from warplens.program.process.executable_file import stripped, why_not_counted
 from warplens.program.process.time_limit import time_limit
 from warplens.program.process.vendor_libraries import DRIVER_TABLE, loaded, sentence
+from warplens.program.program_options import Options
 from warplens.program.protocol import (
     API_ERROR,
     CHECKS,
@@ -227,6 +228,10 @@ class Server:
                 return device.launch(launch_message(payload))
             case Operation.REPEAT:
                 return device.repeat(*WORD.unpack(payload))
+            case Operation.ACCESS:
+                return device.access(payload)
+            case Operation.DEFER:
+                return device.defer(payload)
             case Operation.LOAD:
                 self.vendor[device.process] |= loaded(device.process)
                 return device.load(payload)

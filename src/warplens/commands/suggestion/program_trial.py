@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from warplens.control_characters import visible
-from warplens.program.device import Options
+from warplens.program.program_options import Options
 from warplens.program.server import serve
 from warplens.report.program_view import ProgramView
 

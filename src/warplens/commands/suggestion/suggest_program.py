@@ -29,9 +29,9 @@ from warplens.emulator import DEFAULT_BUDGET
 from warplens.errors import CompileError, KernelFault, UnsupportedInstruction, UsageError
 from warplens.machine import Machine, choose
 from warplens.machine.gpu_choice import NONE
-from warplens.program.device import Options
 from warplens.program.launch_archive import LaunchArchive
 from warplens.program.nvcc_build import SOURCES
+from warplens.program.program_options import Options
 from warplens.program.saved_launch import SavedLaunch, read
 from warplens.report.finding_text import format_program_finding
 from warplens.report.program_view import LaunchGroup, ProgramView

@@ -51,6 +51,13 @@ static void note_written(uint64_t address, size_t bytes) {
     }
 }
 
+/* A block that has been copied as a whole to another one. */
+static void note_duplicate(uint64_t to, uint64_t from, size_t bytes) {
+    const struct block *target = block_of(to, bytes), *source = block_of(from, bytes);
+    if (target && source && target != source && target->size == bytes && source->size == bytes)
+        notify(DUPLICATED, 0, to, bytes, from);
+}
+
 static int reachable(const void *pointer) {
     return of_device(pointer) || is_pinned(pointer);
 }
@@ -112,7 +119,13 @@ CUresult copy_rows(const struct rows *r, enum copy_kind kind, CUstream stream, i
     }
     if (kind == ANY_KIND)
         kind = found;
-    move(r);
+    uint64_t to = (uint64_t)r->to, from = (uint64_t)r->from;
+    int late = defer_copy(to, from, written, r->height * r->depth == 1);
+    if (!late) {
+        before_access(from, read, READ);
+        before_access(to, written, r->width * r->height * r->depth == written ? WRITTEN_AS_WHOLE : WRITTEN_IN_PART);
+        move(r);
+    }
     int pinned = is_pinned(kind == HOST_TO_DEVICE ? r->from : r->to);
     size_t bytes = r->width * r->height * r->depth;
     int peers = kind == DEVICE_TO_DEVICE && between_devices(r->to, r->from);
@@ -132,8 +145,10 @@ CUresult copy_rows(const struct rows *r, enum copy_kind kind, CUstream stream, i
     if (kind == HOST_TO_DEVICE || kind == DEVICE_TO_DEVICE)
         use_l2((uint64_t)r->to, bytes, 1);
     int64_t end = within ? queue_memory_work(stream, duration, SIZE_MAX) : queue_work(stream, engine, 0, duration);
-    if (reachable(r->to))
-        note_written((uint64_t)r->to, written);
+    if (!late && reachable(r->to)) {
+        note_written(to, written);
+        note_duplicate(to, from, bytes);
+    }
     if (kind == DEVICE_TO_HOST && pinned && !waits)
         guard_from_host(block_of((uint64_t)r->to, 1), end);
     if (kind != DEVICE_TO_DEVICE && (waits || !pinned)) /* the driver stages what is not page-locked, and waits for it */
@@ -169,15 +184,19 @@ CUresult fill_rows(uint64_t to, size_t pitch, size_t width, size_t height, uint3
         return capture_work(stream, &work);
     }
     int repeated = height == 1 && is_filled(to, width, value, element);
-    for (size_t y = 0; y < height && !repeated; y++)
-        fill((char *)to + y * pitch, width, value, element);
+    int late = !repeated && defer_fill(to, pitch, width, height, value, element);
+    if (!repeated && !late) {
+        before_access(to, written, width * height == written ? WRITTEN_AS_WHOLE : WRITTEN_IN_PART);
+        for (size_t y = 0; y < height; y++)
+            fill((char *)to + y * pitch, width, value, element);
+    }
     int64_t duration = memory_work_ns(stream, width * height / gpu.fill_rate);
     notify(COPIED, 5, to, width * height, duration); /* 5: a fill */
     use_l2(to, width * height, 1);
     queue_memory_work(stream, duration, width * height);
-    if (!repeated)
+    if (!repeated && !late)
         note_written(to, written);
-    if (height == 1 && !repeated)
+    if (height == 1 && !repeated && !late)
         keep_fill(to, width, value, element);
     return SUCCESS;
 }

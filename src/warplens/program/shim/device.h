@@ -56,6 +56,11 @@ void give_uuid(char *uuid, CUdevice device);
 void start_runtime(void);            /* the runtime API initializes by itself, and makes the primary context current */
 CUresult keep_error_of(const char *call, CUresult error); /* the last error of the runtime API, of this thread */
 #define keep_error(error) keep_error_of(__func__, error)
+/* Deferred work (deferred_work.c): what the server has not done yet, since nobody has looked at the results. */
+void set_deferred(int flags);
+void before_access(uint64_t address, size_t bytes, enum access access);
+int defer_copy(uint64_t to, uint64_t from, size_t bytes, int is_dense); /* whether it is deferred, too */
+int defer_fill(uint64_t to, size_t pitch, size_t width, size_t height, uint32_t value, int element);
 void report_unseen_errors(void); /* at the end of the program, for --check */
 void keep_fault(CUresult fault);     /* of a kernel: every call after it fails */
 int has_fault(void);

@@ -49,6 +49,7 @@ static CUresult execute(const struct launch_request *request, const char *block,
     if (!status) {
         struct touched_block *touched = (struct touched_block *)rest.data;
         set_l2_state(answer->l2);
+        set_deferred(answer->flags & DEFERRED);
         size_t list = answer->touched * sizeof *touched;
         keep_repeat(request, block, bytes, answer, touched);
         if (answer->fault)

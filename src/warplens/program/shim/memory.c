@@ -116,6 +116,7 @@ static struct block *starting_at(uint64_t address) {
 
 /* `more` of the notice: whether it goes with its context, and the program has not freed it. */
 static void free_block(struct block *block, int is_left) {
+    before_access(block->address, block->size, WRITTEN_AS_WHOLE);
     uint64_t page = 4096, first = (block->address + page - 1) / page * page, last = (block->address + block->size) / page * page;
     if (first < last)
         madvise((void *)first, last - first, MADV_REMOVE);

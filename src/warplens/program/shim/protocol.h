@@ -6,7 +6,7 @@
 
 #include "cuda_types.h"
 
-enum operation { HELLO = 1, NOTICES, LOAD, FUNCTION, GLOBAL, LAUNCH, OCCUPANCY, UNLOAD, MISSING, LINK, TEXTURE, TENSOR_MAP, KERNELS, REPEAT, API_ERROR = 64 };
+enum operation { HELLO = 1, NOTICES, LOAD, FUNCTION, GLOBAL, LAUNCH, OCCUPANCY, UNLOAD, MISSING, LINK, TEXTURE, TENSOR_MAP, KERNELS, REPEAT, ACCESS, DEFER, API_ERROR = 64 };
 
 /* TIMED: the launch, copy or fill that was noticed last: `detail` is its stream, `address` when it begins,
    `bytes` twice its GPU, and 1 where the stream is the default one.
@@ -14,9 +14,10 @@ enum operation { HELLO = 1, NOTICES, LOAD, FUNCTION, GLOBAL, LAUNCH, OCCUPANCY, 
    COPIED: `address` is where a copy or fill writes GPU memory, else where it reads; MOVED_FROM precedes one within the GPU.
    `detail` is its kind, and PAGEABLE where the host's memory is not page-locked.
    FREED: `more` is 1 where a block goes with its context, before CONTEXT_ENDED.
+   DUPLICATED: the block at `address` contains what that at `more` contains.
    UNSYNCHRONIZED: a block that the host has touched before it waited for the work that writes it. */
 enum notice_kind {
-    ALLOCATED = 1, FREED, WRITTEN, COPIED, REPEATED, MAPPED, HEAP_LIMIT, STACK_LIMIT, MOVED_FROM, CONTEXT_ENDED, TIMED = 32, MISUSED, UNSYNCHRONIZED, FILLED = 48
+    ALLOCATED = 1, FREED, WRITTEN, COPIED, REPEATED, MAPPED, HEAP_LIMIT, STACK_LIMIT, MOVED_FROM, CONTEXT_ENDED, TIMED = 32, MISUSED, UNSYNCHRONIZED, FILLED = 48, DUPLICATED
 };
 
 enum { PAGEABLE = 0x100 };
@@ -61,12 +62,17 @@ struct launch_request { /* the parameter block follows */
     uint32_t function, grid[3], block[3], shared, cluster[3], cooperative;
 };
 
+enum {
+    REPEATABLE = 1, /* it would do the same again, while these blocks stay as they are now */
+    DEFERRED = 2    /* results that are known are not in memory yet (deferred_work.c) */
+};
+
 struct launch_answer { /* the blocks that it touched follow, then what the kernel printed */
     int64_t nanoseconds;
     double share; /* of the GPU that the grid occupies, at most 1 */
     int32_t fault;
     uint32_t number;     /* of this answer, for a launch that repeats it */
-    uint32_t repeatable; /* whether it would do the same again, while these blocks stay as they are now */
+    uint32_t flags;
     uint32_t touched;
     uint64_t l2; /* the number of what L2 holds then */
 };
@@ -74,6 +80,22 @@ struct launch_answer { /* the blocks that it touched follow, then what the kerne
 struct repeat_answer { /* answer to REPEAT: the launch with this number once more */
     int64_t nanoseconds;
     uint64_t l2;
+};
+
+enum access { READ, WRITTEN_IN_PART, WRITTEN_AS_WHOLE };
+
+struct access_request { /* a block that is accessed next */
+    uint64_t block;
+    uint32_t access, padding;
+};
+
+struct defer_request { /* a copy of `width` bytes, or a fill of rows */
+    uint64_t to_block, to, from_block, from, pitch, width, height;
+    uint32_t value, element; /* 0 bytes: a copy */
+};
+
+struct defer_answer { /* to both */
+    uint32_t done, flags; /* whether the work is deferred; DEFERRED */
 };
 
 struct touched_block {

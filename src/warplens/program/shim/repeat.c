@@ -79,7 +79,7 @@ void keep_repeat(const struct launch_request *request, const char *parameters, s
         if (block)
             mark_written(block);
     }
-    if (!answer->repeatable || answer->touched > MOST_TOUCHED)
+    if (!(answer->flags & REPEATABLE) || answer->touched > MOST_TOUCHED)
         return;
     struct repeat **place = place_of(request, parameters, bytes), *kept = *place;
     if (kept)

@@ -46,6 +46,7 @@ static CUresult wait_for_value(CUdeviceptr address, uint64_t value, int bytes, u
     unsigned kind = flags & ~FLUSH;
     if (address % bytes || kind >= WAIT_KINDS || !block_of(address, bytes))
         return INVALID_VALUE;
+    before_access(address, bytes, READ);
     memcpy(&found, (void *)address, bytes);
     if (reached(found, value, bytes, kind))
         return SUCCESS;

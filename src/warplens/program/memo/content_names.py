@@ -1,0 +1,100 @@
+"""Content names: names for what blocks of memory contain, so that equal names mean equal contents.
+
+The content that a launch makes is named after the launch and what it began with, without looking at it: it is a
+function of these.  What comes from the host is hashed.  A name whose content was hashed as well is replaced by the
+digest, so that equal contents of different origin are found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from hashlib import blake2b
+
+import numpy as np
+
+from warplens.program.arena import Arena
+
+MOST_HASHED = 1 << 16  # names whose digest is kept, 200 bytes each
+SAMPLES, SAMPLE_BYTES = 256, 64  # of each block: evenly spread pieces
+NAME_BYTES = 16
+MADE, BYTES, FILL = b"made ", b"bytes ", b"fill "  # what names begin with
+
+
+def name_of(*parts: bytes) -> bytes:
+    """A name made of others."""
+    digest = blake2b(digest_size=NAME_BYTES)
+    for part in parts:
+        digest.update(len(part).to_bytes(4, "little") + part)
+    return MADE + digest.digest()
+
+
+class ContentNames:
+    """Content names: of the blocks of an arena, by address."""
+
+    def __init__(self, arena: Arena) -> None:
+        self.arena = arena
+        self._names: dict[int, bytes] = {}
+        self._digests: dict[bytes, bytes] = {}  # by name
+        self._unique = 0
+
+    def of(self, block: int) -> bytes | None:
+        """The name of what a block contains; None if it has none."""
+        name = self._names.get(block)
+        return None if name is None else self.known(name)
+
+    def known(self, name: bytes) -> bytes:
+        """The digest where the content of this name was hashed, else the name."""
+        return self._digests.get(name, name)
+
+    def by_bytes(self, block: int) -> bool:
+        """Whether the name is that of the bytes, so that hashing them finds nothing new."""
+        return (self.of(block) or b"").startswith((FILL, BYTES))
+
+    def changed(self, block: int) -> None:
+        """The content of a block has changed, or the block has gone."""
+        self._names.pop(block, None)
+
+    def put(self, block: int, name: bytes) -> None:
+        self._names[block] = name
+
+    def make_unique(self, block: int) -> bytes:
+        """Names a content by a name that no other has."""
+        self._unique += 1
+        name = name_of(b"unique", self._unique.to_bytes(8, "little"))
+        self.put(block, name)
+        return name
+
+    def duplicate(self, block: int, source: int) -> None:
+        """A block has been copied from another one, as a whole."""
+        if (name := self._names.get(source)) is not None and not (any(self.behind(block)) or any(self.behind(source))):
+            self._names[block] = name
+
+    def of_fill(self, block: int, value: int, element: int) -> bytes:
+        """The name of one value throughout, without hashing it; what lies behind the block's end is kept."""
+        size = self.arena.sizes[block]
+        return b"%s%d %x %d " % (FILL, size, value, element) + self.behind(block)
+
+    def behind(self, block: int) -> bytes:
+        """What lies behind the end of a block, and belongs to none."""
+        return self.arena.blocks[block].data[self.arena.sizes[block] :].tobytes()
+
+    def hash(self, block: int) -> bytes:
+        """Names a content by its bytes."""
+        digest = BYTES + blake2b(self.arena.blocks[block].data.data, digest_size=NAME_BYTES).digest()
+        if (name := self._names.get(block)) is None:
+            self._names[block] = digest
+        else:
+            while len(self._digests) >= MOST_HASHED:
+                del self._digests[next(iter(self._digests))]
+            self._digests[name] = digest
+        return digest
+
+    def sample(self, blocks: Iterable[int]) -> bytes:
+        """A digest of pieces of blocks: what differs in it differs."""
+        digest = blake2b(digest_size=NAME_BYTES)
+        for block in blocks:
+            data = self.arena.blocks[block].data
+            step = max(data.size // SAMPLES, SAMPLE_BYTES)
+            pieces = data[: data.size // step * step].reshape(-1, step)[:, :SAMPLE_BYTES]
+            digest.update(np.ascontiguousarray(pieces).data)
+        return digest.digest()
