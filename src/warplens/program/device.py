@@ -38,6 +38,7 @@ from warplens.program.protocol import (
     Notice,
     NoticeKind,
     Status,
+    known,
 )  # fmt: skip
 from warplens.program.saved_launch import MOST_STACK, SaveRequest, save
 from warplens.program.timing.l2_history import L2History
@@ -214,11 +215,11 @@ class Device:
 
     def unload(self, module: int) -> Answer:
         self.deferred.finish()
-        self.modules[module].unload()
+        known(self.modules, module).unload()
         return Status.SUCCESS, b""
 
     def function(self, module: int, symbol: str) -> Answer:
-        owner = self.modules[module]
+        owner = known(self.modules, module)
         if symbol not in owner.module.cubin.kernels:
             return Status.NOT_FOUND, b""
         number = len(self.functions) + 1
@@ -227,22 +228,22 @@ class Device:
 
     def kernels(self, module: int) -> Answer:
         """The symbols of a module's kernels."""
-        names = self.modules[module].module.cubin.kernels
+        names = known(self.modules, module).module.cubin.kernels
         return Status.SUCCESS, b"".join(name.encode() + b"\0" for name in names)
 
     def variable(self, module: int, symbol: str) -> Answer:
-        found = self.modules[module].variable(symbol)
+        found = known(self.modules, module).variable(symbol)
         return (Status.SUCCESS, GLOBAL.pack(*found)) if found else (Status.NOT_FOUND, b"")
 
     def occupancy(self, payload: bytes) -> Answer:
         number, threads, shared, _ = OCCUPANCY.unpack(payload)
-        kernel = self.functions[number].kernel.kernel
+        kernel = known(self.functions, number).kernel.kernel
         found = occupancy(self.gpu, kernel.registers, threads, kernel.shared_bytes, shared, kernel.barriers)
         return Status.SUCCESS, WORD.pack(found.blocks)
 
     def launch(self, message: LaunchMessage) -> Answer:
         """Executes and times a launch.  A fault is none of the launch itself: it is told to the calls that follow."""
-        function = self.functions[message.function]
+        function = known(self.functions, message.function)
         try:
             configuration = function.configuration(message, self.gpu)
         except UsageError as error:
@@ -358,7 +359,7 @@ class Device:
         return Status.SUCCESS, REPEATED.pack(time.nanoseconds, self.l2.state)
 
     def _repeat(self, number: int) -> LaunchTime:
-        time = self.l2.launch(self._launches[number].timed)
+        time = self.l2.launch(known(self._launches, number).timed)
         self.log.repeated(self.process, number, time)
         return time
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from struct import Struct, calcsize
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from warplens.core.launch import Dim3
+
+T = TypeVar("T")
 
 HEAD = Struct("<II")  # operation, or status of an answer; bytes that follow
 
@@ -135,6 +137,17 @@ class LaunchMessage:
     cluster: Dim3
     cooperative: bool
     parameters: bytes
+
+
+class MalformedMessage(Exception):
+    """Malformed message: of an operation, or about a thing, that does not exist."""
+
+
+def known(things: Mapping[int, T], number: int) -> T:
+    """The thing that a message names by its number."""
+    if number not in things:
+        raise MalformedMessage(number)
+    return things[number]
 
 
 def notices(payload: bytes) -> Iterator[Notice]:

@@ -33,6 +33,7 @@ from warplens.program.protocol import (
     CHECKS,
     HEAD,
     WORD,
+    MalformedMessage,
     Operation,
     Status,
     answer,
@@ -185,7 +186,7 @@ class Server:
                 return False
             operation, size = HEAD.unpack(head)
             if operation not in OPERATIONS:
-                raise UnknownOperation(operation)
+                raise MalformedMessage(operation)
             payload = receive(connection, size)
             if size and not payload:
                 return False
@@ -206,7 +207,7 @@ class Server:
                     answer(connection, *self._asked(device, operation, payload))
         except ConnectionError:  # it has ended meanwhile
             return False
-        except (struct.error, KeyError, UnknownOperation):  # the program wrote into the socket
+        except (struct.error, MalformedMessage):  # the program wrote into the socket
             self.log.note("the program wrote into its connection to `warplens run`, which is closed now")
             return False
         return True
@@ -251,8 +252,4 @@ class Server:
                 return device.kernels(named(payload)[0])
             case Operation.UNLOAD:
                 return device.unload(named(payload)[0])
-        raise UnknownOperation(operation)
-
-
-class UnknownOperation(Exception):
-    """No operation of the protocol has this number."""
+        raise MalformedMessage(operation)

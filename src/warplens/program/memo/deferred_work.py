@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from warplens.program.arena import Arena
 from warplens.program.memo.content_names import ContentNames, name_of
 
-MOST_KEPT = 1 << 27  # bytes of copies
+MOST_KEPT = 150 << 20  # bytes of copies: with 142 MB of its own `warplens run` stays below 300
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ class DeferredWork:
 
     def _keep(self, late: dict[int, bytes | None]) -> None:
         """Copies of contents that were made for the second time."""
-        if sum(self.arena.blocks[block].size for block in late) > MOST_KEPT // 2:
+        if sum(self.arena.blocks[block].size for block in late) > MOST_KEPT:
             return
         for block, name in late.items():
             if name is not None and name not in self._copies:
