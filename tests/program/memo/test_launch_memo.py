@@ -326,3 +326,16 @@ def test_much_memory_is_hashed_only_where_a_sample_was_seen_before(
     monkeypatch.setattr("warplens.program.memo.content_names.SAMPLES", 4)
     assert launches.add() == "executed"
     assert launches.read(Y)[70] == 10
+
+
+def test_bytes_that_were_hashed_last_are_compared(memory: arena.Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = LaunchMemo(memory).names
+    memory.blocks[X].data[:] = 5
+    first = names.hash(X)
+    names.changed(X)
+    monkeypatch.setattr("warplens.program.memo.content_names.blake2b", lambda *_, **__: pytest.fail("hashed"))
+    assert names.hash(X) == first
+    monkeypatch.undo()
+    memory.blocks[X].data[4000] = 6
+    names.changed(X)
+    assert names.hash(X) != first

@@ -81,9 +81,9 @@ class DeferredWork:
         else:
             places = at - block, pitch, width, height, value, element
             name = name_of(b"fill", self._name(block), repr(places).encode())
-        row = np.full(width // element, value & ((1 << 8 * element) - 1), f"<u{element}").view(np.uint8)
 
         def do() -> None:
+            row = np.full(width // element, value & ((1 << 8 * element) - 1), f"<u{element}").view(np.uint8)
             for y in range(height):
                 arena.view(at + y * pitch, width)[:] = row
 
