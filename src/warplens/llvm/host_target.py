@@ -38,6 +38,14 @@ def target() -> Any:
     return found.create_target_machine(cpu=cpu, features=features, opt=2, jit=True, reloc="pic", codemodel="small")
 
 
+def without_scheduling() -> None:
+    """For this process: no scheduling before register allocation.  Blocks of 2,000 instructions take it a quarter of
+    code generation."""
+    import llvmlite.binding as llvm
+
+    llvm.set_option("warplens", "-enable-misched=false")
+
+
 def emit_object(text: str, passes: Sequence[str] | None) -> bytes:
     """The object file of a module, after these passes; None: those of LLVM's level 2."""
     import llvmlite.binding as llvm

@@ -238,6 +238,14 @@ class RegisterFile(Operands):
                     whole = self.e.do("join", U64, self._u32(value), self._u32(high))
                     self._put_affine(name, "pair", self.e.line(whole), wanted)
 
+    def conversions(self, targets: Iterable[tuple[State, Iterable[Name]]]) -> frozenset[tuple[Any, ...]]:
+        """The live registers of these targets, with their forms here and there: equal for equal code of convert()."""
+        return frozenset(
+            (number, name, uniformity_at(self.shapes, name), uniformity_at(to, name))
+            for number, (to, live) in enumerate(targets)
+            for name in self._with_low_words(live, to)
+        )
+
     def _u32(self, node: Any) -> Lanes:
         return U32(self.e, node)
 

@@ -111,7 +111,7 @@ def compile_divergent(kernel: Kernel, program: Program, tile: int, checks: Check
     known = {n: AccessCounts(*map(int, row)) for n, row in enumerate(weights) if row.any()}
     with _no_collection():
         module = KernelModule(kernel, program, tile, checks, signatures, known)
-        return compile_ir(module.build_divergent(), passes_for(module))
+        return compile_ir(module.build_divergent(), passes_for(module), len(program.instructions) > APART)
 
 
 def passes_for(module: KernelModule) -> Sequence[str]:

@@ -1,6 +1,6 @@
 """Object file: LLVM IR text to machine code of this host, by a process of its own.
 
-Python handles no signal while LLVM runs, and a kernel of 6,000 instructions takes it 90 s: --timeout and Ctrl-C end a
+Python handles no signal while LLVM runs, and a kernel of 6,000 instructions takes it 20 s: --timeout and Ctrl-C end a
 process at once.
 """
 
@@ -11,7 +11,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-from warplens.llvm.host_target import emit_object
+from warplens.llvm.host_target import emit_object, without_scheduling
 
 
 def emit_object_apart(text: str, passes: Sequence[str]) -> bytes:
@@ -26,4 +26,5 @@ def emit_object_apart(text: str, passes: Sequence[str]) -> bytes:
 
 
 if __name__ == "__main__":
+    without_scheduling()
     sys.stdout.buffer.write(emit_object(sys.stdin.buffer.read().decode(), sys.argv[1:]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from warplens import llvm
@@ -72,6 +72,7 @@ class TranslationUnit(KernelContext):
 
     by_start, number  blocks, and their numbers, by their first instruction
     start             where a warp begins
+    flow              successors of the blocks, by their first instructions
     divergence_points           where lanes may resume when a whole warp diverges
     """
 
@@ -83,6 +84,11 @@ class TranslationUnit(KernelContext):
     plan: CounterLayout
     start: ProgramPoint
     divergence_points: set[ProgramPoint]
+    flow: Mapping[int, Sequence[int]]
+
+    @abstractmethod
+    def keeps_vectors_in_memory(self, diverged: bool) -> bool:
+        """Whether vectors live in the save area between blocks (register_allocation.py)."""
 
 
 class WarpBuilder:
@@ -185,6 +191,14 @@ class CodegenContext(WarpBuilder, ABC):
     @abstractmethod
     def later(self, index: int, lanes: llvm.Value) -> llvm.Value:
         """The number of a program point at which these lanes will resume; the dispatcher gets a case for it."""
+
+    def leaves_at(self, *places: int) -> bool:
+        """Whether lanes that part here go on in run_divergent, at these instructions."""
+        return False
+
+    def leave_at(self, *places: int) -> None:
+        """Branches to run_divergent, with the registers that are live at these instructions."""
+        raise NotImplementedError
 
     @abstractmethod
     def all_later(self) -> None:

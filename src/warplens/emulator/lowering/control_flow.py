@@ -61,8 +61,11 @@ class ControlFlow(InstructionPart):
         self.c.count(DIVERGENT)
         self.c.count(PARTED)
         rest = b.and_(self.c.mask, b.not_(taken))
+        fewer = b.icmp_signed("<", code.popcount(taken), code.popcount(rest))
+        if self.f.leaves_at(there, after):
+            return self._leave_diverged(fewer, taken, rest, there, after)
         go, stay = (b.append_basic_block(n) for n in ("go", "stay"))
-        b.cbranch(b.icmp_signed("<", code.popcount(taken), code.popcount(rest)), go, stay)
+        b.cbranch(fewer, go, stay)
         with self.f.diverging():
             b.position_at_end(go)
             self._push_other_half(after, rest, taken)
@@ -72,6 +75,21 @@ class ControlFlow(InstructionPart):
             if there <= here:
                 self.f.spend_back(there, here)
             self.f.go_on(after, here)
+
+    def _leave_diverged(
+        self, fewer: llvm.Value, taken: llvm.Value, rest: llvm.Value, there: int, after: int
+    ) -> None:  # fmt: skip
+        """The same where the code for diverged warps is another function: `fewer` lanes branch, and run first there."""
+        b, here = self.b, self.at.index
+        places = [self.f.number(index) for index in (there, after)]
+        waiting = b.select(fewer, rest, taken)
+        b.call(self.runtime.stack.push_and_stale, [self.f.warp, b.select(fewer, *reversed(places)), waiting])
+        b.store(b.select(fewer, taken, rest), self.f.exec)
+        b.store(b.select(fewer, *places), self.f.resume_at)
+        b.store(b.select(fewer, i32(int(there > here)), i32(1)), self.f.straight)
+        if there <= here:
+            self.f.spend_back(there, here)
+        self.f.leave_at(there, after)
 
     def _push_other_half(self, place: int, lanes: llvm.Value, running: llvm.Value) -> None:
         """Pushes these lanes to resume at a program point; the others are now the running split."""

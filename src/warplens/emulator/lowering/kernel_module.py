@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import get_args
+from typing import Any, get_args
 
 from warplens import llvm
 from warplens.core.cubin import Kernel
 from warplens.core.demangle import plain_name
 from warplens.core.hazard import Check
-from warplens.core.program import Instruction, Program
+from warplens.core.program import Block, Instruction, Program
 from warplens.emulator.access.gather_scatter import AccessRoutines
 from warplens.emulator.access.pattern import AccessCounts, Pattern
 from warplens.emulator.access.runtime_library import RoutineSignature, declare
@@ -22,7 +22,7 @@ from warplens.emulator.analysis.kernel_features import (
     shared_start,
     uses_convergence_barriers,
 )
-from warplens.emulator.analysis.uniformity import ProgramPoint, analyze_uniformity
+from warplens.emulator.analysis.uniformity import ProgramPoint, UniformityFacts, analyze_uniformity
 from warplens.emulator.codegen.vector_types import I32, PTR
 from warplens.emulator.instrument.instrumentation import Instrumentation, unit
 from warplens.emulator.lowering.codegen_context import RUN_DIVERGENT, TranslationUnit
@@ -34,6 +34,13 @@ from warplens.emulator.state.counter_layout import LARGE, CounterLayout
 from warplens.errors import UnsupportedInstruction
 from warplens.isa.dsl.decode import Binding, bind
 from warplens.sass.block_queue import polls_other_blocks
+
+# Instructions from which on vectors live in memory between blocks, in the code for whole warps and in that for diverged
+# ones: code of a few blocks has little to gain, and small loops would load and store what registers may hold.
+WHOLE_IN_MEMORY, DIVERGED_IN_MEMORY = 2000, LARGE
+
+MOST_ANALYZED = 4
+_analyzed: dict[Any, UniformityFacts] = {}  # of the kernels that were translated last
 
 
 def windows_of(program: Program, cluster: int = 1) -> AddressWindows:
@@ -82,10 +89,21 @@ class KernelModule(TranslationUnit):
         self.uses_convergence_barriers = uses_convergence_barriers(program)
         self.shares = polls_other_blocks(program)
         blocks = [self.by_start[start] for start in sorted(self.reached)]
-        self._flow = successors(program)
-        self.shapes = analyze_uniformity(program, self.bindings, blocks, tile, self._flow)
+        self.flow = successors(program)
+        self.shapes = self._facts(blocks)
         self.start = max(place for place in self.shapes.states if place.first == 0)
         self.divergence_points = self._divergence_points()
+
+    def _facts(self, blocks: Sequence[Block]) -> UniformityFacts:
+        """The analysis of a kernel, which is the same for its modules and takes 5 s for 6,000 instructions."""
+        key = self.kernel.code, self.kernel.arch, self.program.name, self.program.crossed, self.tile
+        found = _analyzed.pop(key, None)
+        if found is None:
+            found = analyze_uniformity(self.program, self.bindings, blocks, self.tile, self.flow)
+        _analyzed[key] = found  # the last one
+        while len(_analyzed) > MOST_ANALYZED:
+            _analyzed.pop(next(iter(_analyzed)), None)
+        return found
 
     def usual(self, index: int, pattern: Pattern | None) -> Pattern | None:
         if pattern is None or self.weights.setdefault(index, pattern.counts) != pattern.counts:
@@ -98,11 +116,14 @@ class KernelModule(TranslationUnit):
     def _divergence_points(self) -> set[ProgramPoint]:
         """Program points where lanes can resume when a whole warp diverges."""
         known = self.shapes.states
-        return {ProgramPoint(t) for p in known if p.whole for t in self._flow[p.first]} & set(known)
+        return {ProgramPoint(t) for p in known if p.whole for t in self.flow[p.first]} & set(known)
 
     @property
     def large(self) -> bool:
         return len(self.program.instructions) > LARGE
+
+    def keeps_vectors_in_memory(self, diverged: bool) -> bool:
+        return len(self.program.instructions) > (DIVERGED_IN_MEMORY if diverged else WHOLE_IN_MEMORY)
 
     @property
     def has_divergent_module(self) -> bool:

@@ -5,7 +5,8 @@ LLVM keeps what it can in vector registers; locals that it promotes cost nothing
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from warplens import llvm
@@ -50,6 +51,7 @@ class RegisterAllocation(LoweredRegisters):
         self.f = function
         self.b = function.b
         self.locals: dict[Slot, llvm.Value] = {}
+        self.homes: Mapping[Slot, int] = {}
         self.raw: dict[Slot, llvm.Value] = {}  # values stored in this block, before NaN canonicalisation
         self.straight = False
         self.held: dict[Slot, llvm.Value] = {}  # in straight-line code: the local's value, stored or pending (settle)
@@ -64,15 +66,52 @@ class RegisterAllocation(LoweredRegisters):
         single = I1 if name[0] in ("P", "UP") else I32
         return {"uniform": single, "affine": I32, "pair": I64, "varying": vector(single)}[form]
 
+    def keep_in(self, area: llvm.Value, layout: Mapping[Slot, int]) -> None:
+        """Vectors live in the save area between blocks.
+
+        LLVM would make a value of each where blocks join: 42,000 of them in a kernel of 6,000 instructions, and takes
+        more than twice as long for them as for the rest.
+        """
+        self.area = area
+        self.homes = {slot: at for slot, at in layout.items() if slot[1] == "varying"}
+
     def local(self, slot: Slot) -> llvm.Value:
         if slot not in self.locals:
             name, form, _ = slot
             kind = self.kind(name, form)
             with self.b.goto_entry_block():
-                place = self.b.alloca(kind)
-                self.b.store(llvm.IRConstant(kind, None), place)
+                if slot in self.homes:
+                    place = self.f.code.at(self.area, self.homes[slot])
+                else:
+                    place = self.b.alloca(kind)
+                    self.b.store(llvm.IRConstant(kind, None), place)
             self.locals[slot] = place
         return self.locals[slot]
+
+    def _load(self, slot: Slot) -> llvm.Value:
+        kind = self.kind(slot[0], slot[1])
+        if slot in self.homes:
+            return self._from_memory(self.local(slot), kind)
+        return self.b.load(self.local(slot), typ=kind)
+
+    def _store(self, value: llvm.Value, slot: Slot) -> None:
+        if slot in self.homes:
+            self._to_memory(value, self.local(slot))
+        else:
+            self.b.store(value, self.local(slot))
+
+    def _from_memory(self, place: llvm.Value, kind: llvm.Type) -> llvm.Value:
+        value = self.b.load(place, typ=I32 if kind in (vector(I1), I1) else kind, align=4)
+        if kind == vector(I1):
+            return self.b.bitcast(value, kind)
+        return self.b.trunc(value, I1) if kind == I1 else value
+
+    def _to_memory(self, value: llvm.Value, place: llvm.Value) -> None:
+        if value.type == vector(I1):
+            value = self.b.bitcast(value, I32)
+        elif value.type == I1:
+            value = self.b.zext(value, I32)
+        self.b.store(value, place, align=4)
 
     # Locals
 
@@ -80,7 +119,7 @@ class RegisterAllocation(LoweredRegisters):
         slot = (name, form, part)
         if slot in self.held:
             return self.held[slot]
-        value = self.b.load(self.local(slot), typ=self.kind(name, form))
+        value = self._load(slot)
         if slot in self.raw:
             self.e.raw[value] = self.raw[slot]
         if self.straight:
@@ -97,12 +136,23 @@ class RegisterAllocation(LoweredRegisters):
             self.held[slot] = node
             self.unsettled[slot] = None
         else:
-            self.b.store(node, self.local(slot))
+            self._store(node, slot)
 
-    def settle(self) -> None:
-        """Stores held values to their locals, before branches."""
+    def settle(self, read: Container[Name] | None = None) -> None:
+        """Stores held values to their locals, before branches; vectors of R only if they are `read` afterwards."""
         for slot in self.unsettled:
-            self.b.store(self.held[slot], self.local(slot))
+            if read is None or slot[0][0] != "R" or slot[1] != "varying" or slot[0] in read:
+                self._store(self.held[slot], slot)
+        self.unsettled.clear()
+        self.held.clear()
+        self.straight = False
+
+    @contextmanager
+    def temporary(self) -> Iterator[None]:
+        """Values that are put inside are held until its end, and not stored to locals."""
+        assert not self.straight
+        self.straight = True
+        yield
         self.unsettled.clear()
         self.held.clear()
         self.straight = False
@@ -188,25 +238,22 @@ class RegisterAllocation(LoweredRegisters):
         self, code: StructuredBuilder, area: llvm.Value, slots: Iterable[Slot], layout: Mapping[Slot, int]
     ) -> None:
         for slot in slots:
-            value = self.fetch(*slot)
-            if value.type == vector(I1):
-                value = self.b.bitcast(value, I32)
-            elif value.type == I1:
-                value = self.b.zext(value, I32)
-            self.b.store(value, code.at(area, layout[slot]), align=4)
+            if slot not in self.homes or slot in self.unsettled:
+                self._to_memory(self.fetch(*slot), code.at(area, layout[slot]))
 
     def restore(
         self, code: StructuredBuilder, area: llvm.Value, slots: Iterable[Slot], layout: Mapping[Slot, int]
     ) -> None:
         for slot in slots:
-            kind = self.kind(slot[0], slot[1])
-            stored = I32 if kind in (vector(I1), I1) else kind
-            value = self.b.load(code.at(area, layout[slot]), typ=stored, align=4)
-            if kind == vector(I1):
-                value = self.b.bitcast(value, kind)
-            elif kind == I1:
-                value = self.b.trunc(value, I1)
-            self.b.store(value, self.local(slot))
+            if slot not in self.homes:
+                value = self._from_memory(code.at(area, layout[slot]), self.kind(slot[0], slot[1]))
+                self.b.store(value, self.local(slot))
+
+    def clear(self, slots: Iterable[Slot]) -> None:
+        """Zeroes those that live in memory; locals begin so."""
+        for slot in slots:
+            if slot in self.homes:
+                self._store(llvm.IRConstant(self.kind(slot[0], slot[1]), None), slot)
 
     # Non-register operands
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
+from typing import Any
 
 from warplens import llvm
-from warplens.core.program import Instruction
+from warplens.core.program import Block, Instruction, Label, Operand, Register
 from warplens.emulator.analysis.uniformity import ProgramPoint
 from warplens.emulator.analysis.uniformity_lattice import Name, State
 from warplens.emulator.codegen.structured_builder import i32, i64
@@ -51,7 +52,8 @@ class WarpFunction(CodegenContext):
         self.suspend = function.append_basic_block("suspend")
         self.done = function.append_basic_block("done")
         if divergent_code is not None:
-            self.leave = function.append_basic_block("leave")
+            self.leave, self.left = (function.append_basic_block(name) for name in ("leave", "left"))
+        self.leaving: dict[Any, llvm.BasicBlock] = {}
         self.stops: dict[ProgramPoint, llvm.BasicBlock] = {}
         self.waits: list[tuple[llvm.BasicBlock, ProgramPoint]] = []
         self.fault = function.append_basic_block("fault")
@@ -74,6 +76,7 @@ class WarpFunction(CodegenContext):
         b.cbranch(code.nonzero(code.load(WarpState, self.warp, "begun")), again, fresh)
         self._translate_all()
         b.position_at_end(fresh)
+        self.registers.clear(self.registers.slots(self._held_at([self.t.start]), touched=False))
         self.t.runtime.stack.clear(code, self.warp)
         b.store(code.load(WarpState, self.warp, "exec"), self.exec)
         b.branch(self.blocks[self.t.start])
@@ -93,7 +96,6 @@ class WarpFunction(CodegenContext):
         start = self.function.append_basic_block("start")
         b.branch(start)
         self._translate_all()
-        self.layout = self._divergent_layout()
         chosen, go = self.splits.build()
         b.position_at_end(start)
         self._restore(self.slots)
@@ -104,6 +106,12 @@ class WarpFunction(CodegenContext):
         self.counters = self.code.load(WorkerEnv, self.env, "counters")
         self.saved = self.code.at(self.warp, HEADER)
         self.b.store(fuel, self.fuel)
+        slots = self.registers.slots(self._held_at(self.t.shapes.states), touched=False)
+        if self.t.kernel.externs:
+            slots = sorted({*slots, *((name, "varying", 0) for name in READ)})
+        self.layout = self.registers.layout(slots)
+        if self.t.keeps_vectors_in_memory(any(not place.whole for place in self.blocks)):
+            self.registers.keep_in(self.saved, self.layout)
 
     def _translate_all(self) -> None:
         for place in self.blocks:
@@ -112,12 +120,6 @@ class WarpFunction(CodegenContext):
         self.slots = self.registers.slots(self._held_at(self.entries))
         if self.driver:
             self.slots = sorted({*self.slots, *((name, "varying", 0) for name in READ)})
-        self.layout = self.registers.layout(self.slots)
-
-    def _divergent_layout(self) -> dict[Slot, int]:
-        """Save area of diverged lanes' registers: the same for run_divergent and for run_warp, which jumps to it."""
-        places = self._held_at(p for p in self.t.shapes.states if not p.whole)
-        return self.registers.layout(self.registers.slots(places, touched=False))
 
     def _held_at(self, places: Iterable[ProgramPoint]) -> list[tuple[State, frozenset[Name]]]:
         return [(self.t.shapes.states[p], self.t.shapes.live[p]) for p in sorted(places)]
@@ -177,11 +179,41 @@ class WarpFunction(CodegenContext):
         self.splits.next_split()
         b.branch(self.leave)
         b.position_at_end(self.leave)
+        self._save_diverged(self.t.divergence_points)
+        b.branch(self.left)
+        b.position_at_end(self.left)
         self.code.store(b.load(self.exec, typ=I32), WarpState, self.warp, "exec")
-        slots = self.registers.slots(self._held_at(self.t.divergence_points), touched=False)
-        self.registers.save(self.code, self.saved, slots, self._divergent_layout())
         self._call_divergent()
         return self._call_divergent
+
+    def _save_diverged(self, places: Iterable[ProgramPoint]) -> None:
+        slots = self.registers.slots(self._held_at(places), touched=False)
+        self.registers.save(self.code, self.saved, slots, self.layout)
+
+    def leaves_at(self, *places: int) -> bool:
+        points = [ProgramPoint(index) for index in places]
+        alone = self.divergent_code is not None and self.place.whole and not self.diverged
+        return alone and all(point in self.t.shapes.states for point in points)
+
+    def leave_at(self, *places: int) -> None:
+        """Saves registers here rather than in the block that all lanes pass where they leave: a value of each register
+        for each branch that may diverge, a third of the code of a large kernel.  Branches with the same registers
+        share a block."""
+        b, shapes = self.b, self.t.shapes
+        points = [ProgramPoint(index) for index in places]
+        key = self.registers.conversions((shapes.states[point], shapes.live[point]) for point in points)
+        made = self.leaving.get(key)
+        if made is None:
+            made = self.leaving[key] = b.append_basic_block("leaving")
+        b.branch(made)
+        if made.is_terminated:
+            return
+        b.position_at_end(made)
+        with self.registers.temporary():
+            for point in points:
+                self.registers.convert(shapes.states[point], shapes.live[point], None)
+            self._save_diverged(points)
+        b.branch(self.left)
 
     def _call_divergent(self) -> None:
         b = self.b
@@ -245,11 +277,19 @@ class WarpFunction(CodegenContext):
         lanes = b.bitcast(mask, vector(I1))
         for index in range(block.first, block.last + 1):
             if index == block.last:  # the only one that can branch
-                self.registers.settle()
+                self.registers.settle(self._read_after(block))
             self._instruction(self.t.program.instructions[index], mask, lanes, split)
             if b.block.is_terminated:
                 return
         self.go_on(block.last + 1, block.last)
+
+    def _read_after(self, block: Block) -> frozenset[Name] | None:
+        """The registers that are read after a block and by its last instruction; None: maybe any."""
+        operands = self.t.program.instructions[block.last].operands
+        if self.t.kernel.externs or not all(isinstance(o, Label) or is_predicate(o) for o in operands):
+            return None
+        after = (ProgramPoint(target, whole) for target in self.t.flow[block.first] for whole in (True, False))
+        return frozenset().union(*(self.t.shapes.live[place] for place in after if place in self.t.shapes.live))
 
     def _instruction(self, instruction: Instruction, mask: llvm.Value, lanes: llvm.Value, split: bool) -> None:
         binding = self.t.bindings[instruction.index]
@@ -323,3 +363,7 @@ class WarpFunction(CodegenContext):
 
     def all_later(self) -> None:
         self.entries.update(self.blocks)
+
+
+def is_predicate(operand: Operand) -> bool:
+    return isinstance(operand, Register) and operand.file in ("P", "UP", "B")
