@@ -55,7 +55,9 @@ def _figures(view: SuggestionView) -> Iterator[Figure]:
 
 def _parts(view: SuggestionView) -> Iterator[SummaryPart]:
     if view.findings:
-        items = [[words.worth(f.text, f.gain, f.worth_it, view.gpu), f.fault] for f in view.findings]
+        items = [
+            [words.worth(f.text, f.gain, f.worth_it, view.gpu), f.fault, *words.remedy_lines(f)] for f in view.findings
+        ]
         yield SummaryPart("findings", "Findings", items=items)
     if view.changes:
         yield SummaryPart("changes", "Changes", "modelled", items=[list(_change(change)) for change in view.changes])
