@@ -127,6 +127,62 @@ def test_bins_of_a_thread_go_to_shared_memory() -> None:
     assert "__shared__ int bins[8][256]" in found.remedy.instead
 
 
+def test_a_row_that_is_read_for_each_round_is_loaded_once() -> None:
+    source = """__global__ void f(const float* points, const float* centres, float* out, int k, int d) {
+        int i = blockIdx.x * blockDim.x + threadIdx.x;
+        float best = 0;
+        for (int c = 0; c < k; c++)
+            for (int j = 0; j < d; j++)
+                best += points[i * d + j] * centres[c * d + j];
+        out[i] = best;
+    }"""
+    arrays: list[object] = [floats(65536 * 16), floats(16 * 16), floats(65536)]
+    found = advice(source, "uncoalesced_access", [*arrays, np.int32(16), np.int32(16)])
+    assert found.remedy.expression == "points[i * d + j]"
+    assert "each c reads the same again: let the block load its part of points" in found.remedy.instead
+
+
+def test_one_thread_that_works_for_its_block_is_told_so() -> None:
+    source = """__global__ void f(const float* in, float* out, int n) {
+        __shared__ float mean;
+        if (threadIdx.x == 0) {
+            float s = 0;
+            for (int i = 0; i < n; i++)
+                s += in[blockIdx.x * n + i];
+            mean = s / n;
+        }
+        __syncthreads();
+        for (int i = threadIdx.x; i < n; i += blockDim.x) out[blockIdx.x * n + i] = mean;
+    }"""
+    found = advice(source, "inactive_lanes", [floats(256 * 512), floats(256 * 512), np.int32(512)])
+    assert found.remedy.expression == "threadIdx.x == 0"
+    assert "one thread does `for (int i = 0; i < n; i++)` while the block waits" in found.remedy.instead
+
+
+def test_two_sides_of_a_condition_share_sectors() -> None:
+    source = """__global__ void f(const int* mask, const float* a, const float* b, float* out) {
+        int i = blockIdx.x * blockDim.x + threadIdx.x;
+        if (mask[i])
+            out[i] = a[i] * 2.0f;
+        else
+            out[i] = b[i];
+    }"""
+    mask = np.random.default_rng(0).integers(0, 2, 65536).astype(np.int32)
+    found = advice(source, "uncoalesced_access", [mask, floats(65536), floats(65536), floats(65536)])
+    assert "choose the value first (mask[i] ? a : b) and access out once" in found.remedy.instead
+
+
+def test_an_index_of_the_block_along_rows_changes_places_with_the_threads() -> None:
+    source = """__global__ void f(const float* src, float* dst, int w) {
+        int y = blockIdx.x * blockDim.x + threadIdx.x;
+        int x = blockIdx.y;
+        dst[y * w + x] = src[y * w + x];
+    }"""
+    run = wl.compile(source=source)["f"].launch((1, 256), 256, floats(65536), floats(65536), np.int32(256), gpu="h200")
+    found = next(one for one in wl.advise(run) if one.finding.fault == "uncoalesced_access")
+    assert "let the threads of a block run along what blockIdx.y counts now" in found.remedy.instead
+
+
 def test_a_kernel_without_source_gets_the_rules_own_words() -> None:
     source = "__global__ void f(const float* in, float* out) { out[threadIdx.x] = in[threadIdx.x * 8]; }"
     cubin = wl.compile(source=source).cubin.data

@@ -130,3 +130,24 @@ def test_blocks_that_are_no_whole_warps() -> None:
     assert refusals(warp_per_row, SUM, facts(block=48)) == [
         (5, "no warp for each row: blocks of 48 threads are no whole warps")
     ]
+
+
+def test_lanes_share_a_loop_that_only_copies_a_row() -> None:
+    source = """\
+__global__ void f(const int* ids, const float* table, float* out, int n, int dim) {
+  int t = blockIdx.x * blockDim.x + threadIdx.x;
+  if (t < n) {
+    int id = ids[t];
+    for (int d = 0; d < dim; d++)
+      out[t * dim + d] = table[id * dim + d];
+  }
+}
+"""
+    (change,) = changes_of(warp_per_row, source, facts())
+    assert (change.launch.grid_times, change.effect) == (32, "exact")
+    assert diffs(warp_per_row, source, facts()) == ["""\
+-  int t = blockIdx.x * blockDim.x + threadIdx.x;
++  int t = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
++  int lane = threadIdx.x % 32;
+-    for (int d = 0; d < dim; d++)
++    for (int d = lane; d < dim; d += 32)"""]  # fmt: skip

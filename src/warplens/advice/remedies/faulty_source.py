@@ -11,6 +11,7 @@ from tree_sitter import Node
 
 from warplens.compiler.parameter_type import types_of
 from warplens.core.demangle import demangled
+from warplens.counters.vocabulary import ALL, EXECUTED, Column
 from warplens.errors import UsageError
 from warplens.rules import Finding
 from warplens.run import Run
@@ -21,6 +22,8 @@ from warplens.transform.syntax.lane_stride import Stride, loops_around, stride
 from warplens.transform.syntax.macro_expansion import with_macros_expanded
 
 LONGEST = 90  # characters of an expression
+WARP = 32
+FULL = 0.95  # of a warp's threads
 
 
 class FaultySource:
@@ -138,9 +141,40 @@ class FaultySource:
     def parameter(self, name: str) -> KernelParameter | None:
         return next((one for one in self.kernel.parameters if one.name == name), None) if self.kernel else None
 
+    @cached_property
+    def lanes(self) -> Mapping[int, float]:
+        """Active threads of a warp by line of the kernel's file, on average over its instructions."""
+        subject = self.run.subject
+        executed, on = EXECUTED[ALL].of(subject.by_line), Column("threads_on")[ALL].of(subject.by_line)
+        return {place.line: float(on[n] / executed[n]) for n, place in enumerate(subject.lines) if executed[n]}
+
+    @cached_property
+    def condition(self) -> Node | None:
+        """The condition, dependent on the thread, behind which the fewest threads of a warp are active; of those around
+        the line if there are any."""
+        kernel = self.kernel
+        if kernel is None:
+            return None
+        found = []
+        for node in kernel.find("if_statement", "while_statement", "for_statement", "conditional_expression"):
+            condition = node.child_by_field_name("condition")
+            if condition is not None and self.depends_on_thread(condition):
+                inside = range(node.start_point[0] + 1, node.end_point[0] + 2)
+                lanes = [self.lanes[line] for line in inside if line in self.lanes]
+                around = self.line in inside
+                found.append((not around, min(lanes, default=WARP), node.start_byte, condition))
+        chosen = min(found, key=lambda one: one[:3], default=None)
+        return chosen[3] if chosen and chosen[1] < FULL * WARP else None
+
+    def depends_on_thread(self, node: Node) -> bool:
+        return self.kernel is not None and "threadIdx" in self.kernel.reached(node)
+
     def within_line(self, *types: str) -> list[Node]:
         """Nodes of these types that begin in the line."""
-        return [node for node in self.kernel.find(*types) if self.kernel.line(node) == self.line] if self.kernel else []
+        if self.kernel is None:
+            return []
+        nodes = self.kernel.find(*types, within=self.kernel.root)  # it may be in a function that the kernel calls
+        return [node for node in nodes if self.kernel.line(node) == self.line]
 
 
 def _vector_bytes(kind: str) -> int | None:

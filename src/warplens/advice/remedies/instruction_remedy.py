@@ -9,7 +9,9 @@ from tree_sitter import Node
 
 from warplens.advice.remedies.faulty_source import FaultySource
 from warplens.report.wording import decimal
-from warplens.transform.syntax.canonical_form import unwrapped
+from warplens.transform.syntax.block_reduction import FIRST_THREAD
+from warplens.transform.syntax.canonical_form import canonical, unwrapped
+from warplens.transform.syntax.for_loop import LOOPS
 
 Words = tuple[str, str]
 DOUBLES = {"sqrt": "sqrtf", "exp": "expf", "log": "logf", "pow": "powf", "sin": "sinf", "cos": "cosf", "tanh": "tanhf",
@@ -81,43 +83,36 @@ def inactive_lanes(source: FaultySource) -> Words:
         return f"{block} threads a block", f"blocks of {up} threads, a multiple of 32, with a test of the index"
     if source.kernel is None:
         return "", ""
-    condition = _condition_around(source)
+    condition = source.condition
     if condition is None:
         return source.line_text, ""
     text = source.text(unwrapped(condition))
-    head = source.head(condition.parent) if condition.parent else ""
-    if head:
+    if condition.parent is not None and condition.parent.type in LOOPS:
+        head = source.head(condition.parent)
         return text, (
-            f"the threads of a warp go round `{head}` differently often: give one warp rounds of equal length (a "
-            "warp for each "
-            "long row, or sort the work by its length)"
+            f"the threads of a warp go round `{head}` differently often: give the threads of one warp rounds of equal "
+            "length (sort the work by its length, or share a long loop among the lanes of a warp)"
         )
-    if "threadIdx" not in source.kernel.reached(condition):
-        return text, ""
     names = source.kernel.reached(condition)
+    if canonical(source.kernel, unwrapped(condition)) in FIRST_THREAD:
+        loop = next((source.head(node) for node in source.kernel.find(*LOOPS, within=condition.parent)), "")
+        work = f"`{loop}`" if loop else "what stands behind it"
+        return text, (
+            f"one thread does {work} while the block waits: let every thread do a part, from threadIdx.x on in steps "
+            "of "
+            "blockDim.x, and join the parts by __shfl_down_sync within warps and through shared memory among them"
+        )
     loaded = [one.name for one in source.kernel.parameters if one.pointer and one.name in names]
     if loaded:
         return text, (
-            f"whether {text} holds depends on {loaded[0]}, thread by thread: compute both sides and choose ({text} ? "
-            "a : b), "
-            f"or sort by {loaded[0]} so that whole warps agree"
+            f"whether {text} holds depends on {loaded[0]}, thread by thread: compute both sides and choose "
+            "(condition ? a "
+            f": b), or sort by {loaded[0]} so that whole warps agree"
         )
     return text, (
         f"let the threads for which {text} holds be neighbours: number the work that is to be done from 0 on, and let "
         f"thread {source.index or 'threadIdx.x'} do the one of its number, so that whole warps are busy or idle"
     )
-
-
-def _condition_around(source: FaultySource) -> Node | None:
-    """Of the innermost branch or loop around the line, or that it begins, which depends on the thread."""
-    assert source.kernel is not None
-    found = None
-    for node in source.kernel.find("if_statement", "conditional_expression", "while_statement", "for_statement"):
-        if node.start_point[0] < source.line <= node.end_point[0] + 1:
-            condition = node.child_by_field_name("condition")
-            if condition is not None and "threadIdx" in source.kernel.reached(condition):
-                found = condition
-    return found
 
 
 def loop_not_unrolled(source: FaultySource) -> Words:

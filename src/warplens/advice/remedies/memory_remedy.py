@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from tree_sitter import Node
 
-from warplens.advice.remedies.faulty_source import FaultySource
+from warplens.advice.remedies.faulty_source import FULL, WARP, FaultySource
 from warplens.core.cubin import SourceLine
 from warplens.report.live_registers import live_registers
 from warplens.report.wording import decimal
 from warplens.transform.syntax.array_element import ArrayElement
+from warplens.transform.syntax.canonical_form import unwrapped
 from warplens.transform.syntax.lane_stride import NONE
 
 SECTOR, LINE = 32, 128  # bytes
@@ -34,6 +35,8 @@ def uncoalesced_access(source: FaultySource) -> Words:
         return text, _fields_apart(source, element, size)
     if step is None:
         return text, _gathered(source, element, index)
+    if step.value == 1 and source.condition is not None and source.lanes.get(source.line, WARP) < FULL * WARP:
+        return text, _partly(source, element)
     if step.value == 1 or step == NONE:
         return text, (
             f"of {element.array} a warp's first element lies inside a sector: let index {index} begin at a multiple of "
@@ -62,6 +65,13 @@ def _along(source: FaultySource, element: ArrayElement) -> str:
     """How neighbouring threads get neighbouring elements."""
     counters = source.counters(element)
     index = source.index or "the index"
+    still = [name for name in source.counted(element) if source.stride(element, name) == NONE]
+    if counters and still:
+        return (
+            f"each {still[0]} reads the same again: let the block load its part of {element.array} in rows into "
+            "shared memory "
+            f"once, before the loop over {still[0]}, with rows of one element more, and read that"
+        )
     if counters:
         k = counters[0]
         return (
@@ -69,6 +79,12 @@ def _along(source: FaultySource, element: ArrayElement) -> str:
             f"...), or keep {element.array} with {k} as its slow index"
         )
     for axis in "yz":
+        if (along := source.stride(element, f"blockIdx.{axis}")) is not None and along.value == 1:
+            return (
+                f"let the threads of a block run along what blockIdx.{axis} counts now (threadIdx.x there, "
+                f"blockIdx.{axis} for "
+                f"{source.index or 'the other index'})"
+            )
         across = source.stride(element, f"threadIdx.{axis}")
         if across is not None and across.value == 1:
             return f"exchange x and {axis}: let threadIdx.x count what threadIdx.{axis} counts now"
@@ -81,6 +97,19 @@ def _along(source: FaultySource, element: ArrayElement) -> str:
         )
     array = element.array
     return f"let {source.text(element.indices[-1])} grow by 1, or load rows of {array} into shared memory first"
+
+
+def _partly(source: FaultySource, element: ArrayElement) -> str:
+    """Of neighbours some are accessed by one side of a condition, some by the other."""
+    assert source.condition is not None
+    condition = source.text(unwrapped(source.condition))
+    return (
+        f"only {decimal(source.lanes[source.line])} of 32 threads get to this line, those for which {condition} "
+        "decides so: "
+        f"the sectors of {element.array} are moved for them and again for the others; choose the value first "
+        f"({condition} ? "
+        f"a : b) and access {element.array} once for all threads"
+    )
 
 
 def _fields_apart(source: FaultySource, element: ArrayElement, size: int) -> str:
@@ -127,6 +156,8 @@ def unused_bytes(source: FaultySource) -> Words:
         return "", ""
     element = found[0]
     step = source.stride(element)
+    if step is not None and step.value == 1 and source.condition is not None:
+        return source.text(element.node), _partly(source, element)
     far = f", {step.text} elements apart" if step is not None else ""
     return source.text(element.node), (
         f"threads use {decimal(source.evidence.used)} of {SECTOR} bytes of each sector of {element.array}{far}: keep "
@@ -331,6 +362,13 @@ def misaligned_rows(source: FaultySource) -> Words:
         return text, (
             f"rows of {element.array} are {row.text} = {row.value:,} elements long: allocate them {padded:,} long "
             f"(cudaMallocPitch) and index {element.array} with that pitch in place of {row.text}"
+        )
+    moving = [loop for loop in source.loops_of(element) if loop]
+    if moving:
+        return text, (
+            f"`{moving[0]}` reads {element.array} at shifted places, most of which begin inside a line: load the "
+            "block's "
+            f"part of {element.array} and its neighbours into shared memory once, and read the shifted places there"
         )
     return text, (
         f"the first thread of a warp accesses {element.array} at {source.text(index)}, which is no multiple of {each} "

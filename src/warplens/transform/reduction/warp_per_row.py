@@ -1,4 +1,4 @@
-"""Warp per row: what a thread adds up in a loop along a row, the 32 lanes of a warp add up together.
+"""Warp per row: what a thread adds up or stores in a loop along a row, the 32 lanes of a warp do together.
 
 Where each thread walks along a row of its own, the lanes stand in 32 rows at any moment, each in a sector of its own.
 Lanes that take every 32nd element of one row read neighbours, and shuffles join what they have added up.
@@ -23,7 +23,7 @@ def warp_per_row(kernel: KernelSource, launch: LaunchFacts) -> Proposals:
         if index is None or index.form == "loop":
             return
         loops = row_loops(kernel, index)
-        if not any(loop.sums for loop in loops):
+        if not loops:
             return
         yield _change(kernel, launch, index, loops)
     except NotSafe as reason:
