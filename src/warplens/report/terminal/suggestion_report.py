@@ -25,7 +25,7 @@ def show(view: SuggestionView, out: Console, whole: bool = True, alone: bool = T
     if view.changes:
         out.print("\nChanges")
         for number, change in enumerate(view.changes, 1):
-            _show_change(number, change, out)
+            _show_change(number, change, doubt(view, change), out)
         if view.launch:
             out.print(f"  The launch changes: {view.launch}")
         if view.measured:
@@ -96,8 +96,13 @@ def footing(view: SuggestionView) -> str:
     )
 
 
-def _show_change(number: int, change: ChangeView, out: Console) -> None:
-    times = f"{spoken(change.before_us)} -> {spoken(change.after_us)} ({percent(change.gain)} less)"
+def doubt(view: SuggestionView, change: ChangeView) -> str:
+    """What to hold of a gain that one predicted ratio in ten is off by; "" of a larger one."""
+    return "" if change.gain >= view.ratio_error else "; small: measure it, one predicted ratio in ten is off by more"
+
+
+def _show_change(number: int, change: ChangeView, doubt: str, out: Console) -> None:
+    times = f"{spoken(change.before_us)} -> {spoken(change.after_us)} ({percent(change.gain)} less{doubt})"
     lines = [f"{change.title} (line {change.line}): {times}", f"Outputs: {change.outputs}."]
     lines += [f"{name} {before:,.0f} -> {after:,.0f}" for name, (before, after) in change.counts.items()]
     if change.promise:
@@ -123,6 +128,7 @@ def brief(view: SuggestionView) -> str:
         lines += [f"Instead of {found.expression}: {found.instead}."] if found.instead else []
     for change in view.changes:
         saved = f"{spoken(change.before_us)} to {spoken(change.after_us)}"
+        saved += doubt(view, change)
         lines.append(_sentence(f"{change.title} in line {change.line}: {saved}, outputs {change.outputs}"))
     if view.launch:
         lines.append(f"The launch becomes {view.launch}.")
