@@ -102,6 +102,20 @@ def test_an_array_of_structs_becomes_an_array_for_each_field() -> None:
     assert "struct alignas(16) Particle" in found.remedy.instead
 
 
+def test_an_array_in_a_struct_becomes_its_slow_index() -> None:
+    source = """
+    #define SIZE 4
+    struct Tree { int apples[SIZE * 2]; };
+    __global__ void f(const Tree* trees, int* out) {
+        int i = blockIdx.x * blockDim.x + threadIdx.x, sum = 0;
+        for (int k = 0; k < SIZE; k++) sum += trees[i].apples[k];
+        out[i] = sum;
+    }"""
+    found = advice(source, "uncoalesced_access", [np.zeros(65536 * 8, np.int32), np.zeros(65536, np.int32)])
+    assert "neighbouring threads are 32 bytes apart" in found.remedy.instead
+    assert "trees_apples[k][i] instead of trees[i].apples[k]" in found.remedy.instead
+
+
 def test_a_gather_names_the_array_that_the_index_comes_from() -> None:
     source = """__global__ void f(const float* table, const int* key, float* out) {
         int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -113,18 +113,22 @@ def _partly(source: FaultySource, element: ArrayElement) -> str:
 
 
 def _fields_apart(source: FaultySource, element: ArrayElement, size: int) -> str:
-    up, kinds = element.node.parent, dict(element.fields)
+    up, array = element.node.parent, element.array
     used = source.text(up.children[-1]) if up is not None and up.type == "field_expression" else ""
-    name, kind = (used, kinds[used]) if used in kinds else element.fields[0]
-    array = element.array
-    arrays = ", ".join(f"{array}_{field}" for field, _ in element.fields[:3])
+    field = next((one for one in element.fields if one.name == used), element.fields[0])
+    arrays = ", ".join(f"{array}_{one.name}" for one in element.fields[:3])
     more = ", ..." if len(element.fields) > 3 else ""
-    whole = source.bytes_of(kind) or 4
+    new, old = (
+        (f"{array}_{field.name}[i]", f"{array}[i].{field.name}")
+        if field.length == 1
+        else (f"{array}_{field.name}[k][i]", f"{array}[i].{field.name}[k]")
+    )
+    whole = source.bytes_of(field.type) or 4
     sectors = 32 * whole // SECTOR
     text = (
         f"{array} is an array of structs: neighbouring threads are {size} bytes apart, each load or store of a field "
-        f"touches up to {min(32, 32 * size // SECTOR)} sectors. An array for each field ({kind} *{arrays}{more}; "
-        f"{array}_{name}[i] instead of {array}[i].{name}) touches {sectors}; callers must keep their data so"
+        f"touches up to {min(32, 32 * size // SECTOR)} sectors. An array for each field ({field.type} *{arrays}{more}; "
+        f"{new} instead of {old}) touches {sectors}; callers must keep their data so"
     )
     if size % 16 == 0:
         text += f". Without another layout: struct alignas(16) {element.type} loads 16 bytes at once"

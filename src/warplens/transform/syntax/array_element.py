@@ -8,6 +8,16 @@ from dataclasses import dataclass
 from tree_sitter import Node
 
 from warplens.transform.syntax.kernel_source import KernelSource
+from warplens.transform.syntax.lane_stride import number_of
+
+
+@dataclass(frozen=True)
+class StructField:
+    """length: of a field that is an array, 1 for others, None where it is not known"""
+
+    name: str
+    type: str
+    length: int | None
 
 
 @dataclass(frozen=True)
@@ -15,7 +25,7 @@ class ArrayElement:
     """An element of an array.
 
     node      the outermost subscript;  array: the name of the array;  indices: of each dimension
-    type      of the elements, "" where it is not known;  fields: of the struct that they are, with their types
+    type      of the elements, "" where it is not known;  fields: of the struct that they are
     space     where the array is
     stored    whether it is assigned there
     """
@@ -25,7 +35,7 @@ class ArrayElement:
     indices: tuple[Node, ...]
     type: str
     space: str
-    fields: tuple[tuple[str, str], ...]
+    fields: tuple[StructField, ...]
     stored: bool
 
 
@@ -100,8 +110,8 @@ def _inner(declarator: Node) -> str:
     return inner.type if inner is not None else ""
 
 
-def struct_fields(kernel: KernelSource, name: str) -> tuple[tuple[str, str], ...]:
-    """(name, type) of each field of a struct of the file; () where it has none of that name."""
+def struct_fields(kernel: KernelSource, name: str) -> tuple[StructField, ...]:
+    """Of a struct of the file; () where it has none of that name."""
     for node in kernel.find("struct_specifier", within=kernel.root):
         body, named = node.child_by_field_name("body"), node.child_by_field_name("name")
         named = named or (node.parent.child_by_field_name("declarator") if node.parent is not None else None)
@@ -111,19 +121,31 @@ def struct_fields(kernel: KernelSource, name: str) -> tuple[tuple[str, str], ...
         for field in body.named_children:
             kind = field.child_by_field_name("type")
             if field.type == "field_declaration" and kind is not None:
-                found += [(kernel[one], kernel[kind]) for one in field.children_by_field_name("declarator")]
+                found += [_field(kernel, one, kernel[kind]) for one in field.children_by_field_name("declarator")]
         return tuple(found)
     return ()
+
+
+def _field(kernel: KernelSource, declarator: Node, kind: str) -> StructField:
+    length: int | None = 1
+    while declarator.type == "array_declarator":
+        size, inner = (declarator.child_by_field_name(name) for name in ("size", "declarator"))
+        number = number_of(kernel, size, {}) if size is not None else None
+        length = None if length is None or number is None else length * number
+        if inner is None:
+            break
+        declarator = inner
+    return StructField(kernel[declarator], kind, length)
 
 
 def struct_bytes(kernel: KernelSource, name: str) -> int | None:
     """Size of a struct whose fields are plain numbers."""
     total = widest = 0
-    for _, kind in struct_fields(kernel, name):
-        size = kernel.element_bytes(kind)
-        if size is None:
+    for field in struct_fields(kernel, name):
+        size = kernel.element_bytes(field.type)
+        if size is None or field.length is None:
             return None
-        total = -(-total // size) * size + size
+        total = -(-total // size) * size + size * field.length
         widest = max(widest, size)
     return -(-total // widest) * widest if widest else None
 
