@@ -1,5 +1,5 @@
-"""Gains of each change, predicted and measured: prints the table of docs/suggest_measured.md from h100.csv, and with
-`--common` that of docs/suggest_common_styles.md from common_styles.csv."""
+"""Gains of each change, predicted and measured: prints the table of docs/suggest_measured.md from h100.csv, with
+`--common` that of docs/suggest_common_styles.md, and with `--more` that of docs/suggest_more_styles.md."""
 
 from __future__ import annotations
 
@@ -45,19 +45,6 @@ def kernels(name: str) -> Iterator[Gain]:
             yield Gain(after["case"], change, float(before["cold_us"]), float(after["cold_us"]), predicted)
 
 
-def predictions(name: str) -> None:
-    """Prints the steps that nobody has measured yet."""
-    with (HERE / name).open(newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    print("| Kernel | Change | Predicted µs | Less |")
-    print("|---|---|--:|--:|")
-    for before, after in pairwise(rows):
-        if before["case"] == after["case"] and not after["cold_us"]:
-            first, then = float(before["predicted_us"]), float(after["predicted_us"])
-            change = after["version"].partition(": ")[2]
-            print(f"| {after['case']} | {change} | {first:,.1f} → {then:,.1f} | {_percent(1 - then / first)} |")
-
-
 def programs() -> Iterator[Gain]:
     with (HERE / "h100_programs.csv").open(newline="", encoding="utf-8") as file:
         for row in csv.DictReader(file):
@@ -66,10 +53,9 @@ def programs() -> Iterator[Gain]:
 
 
 def main() -> None:
-    if "--common" in sys.argv and not list(kernels("common_styles.csv")):
-        predictions("common_styles.csv")
-        return
-    gains = list(kernels("common_styles.csv")) if "--common" in sys.argv else [*kernels("h100.csv"), *programs()]
+    styles = {"--common": "common_styles.csv", "--more": "more_styles.csv"}
+    chosen = [file for option, file in styles.items() if option in sys.argv]
+    gains = [gain for file in chosen for gain in kernels(file)] or [*kernels("h100.csv"), *programs()]
     print("| Kernel | Change | Measured µs | Gain predicted | measured |")
     print("|---|---|--:|--:|--:|")
     for gain in gains:

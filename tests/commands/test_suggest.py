@@ -85,6 +85,14 @@ def test_the_document_keeps_to_its_schema(padded: Suggested) -> None:
     assert kernel["changes"][0]["counts"]["memory_l1_wavefronts_shared"]["after"] == 4096
 
 
+def test_a_gain_within_the_error_of_a_ratio_is_to_be_measured(padded: Suggested) -> None:
+    (change,) = padded.view.changes
+    large, small = (replace(change, before_us=100.0, after_us=after) for after in (50.0, 91.0))
+    assert "one predicted ratio in ten" not in brief(replace(padded.view, changes=[large]))
+    found = brief(replace(padded.view, changes=[small]))
+    assert "100 µs to 91.0 µs; small: measure it, one predicted ratio in ten is off by more" in found
+
+
 def test_measured_times_stand_beside_the_predicted_ones(padded: Suggested) -> None:
     view = replace(padded.view, measured=MeasuredView(20.0, 12.0, "NVIDIA H200"))
     assert "Measured on NVIDIA H200: 20.0 µs -> 12.0 µs (40 % less)." in brief(view)

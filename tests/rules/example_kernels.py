@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from warplens.commands.target import Flags, targets
+from warplens.commands.target import Flags, Target, targets
 from warplens.labs import lab_catalog
 from warplens.labs.kernel_rung import KernelRung
 from warplens.report.launch_view import LaunchView
@@ -14,14 +14,18 @@ KERNELS = Path(__file__).parents[1] / "kernels"
 open_lab = cache(lab_catalog.find)
 
 
-@cache
-def counted(example: str) -> LaunchView:
+def example(name: str) -> Target:
     """A lab's rung at its small size, "coalescing/1_ccopy", or a kernel of tests/kernels, "rules.cu/histogram"."""
-    folder, _, name = example.partition("/")
+    folder, _, title = name.partition("/")
     if folder.endswith(".cu"):
-        (target,) = targets(str(KERNELS / folder), Flags(kernel=name, gpu="h200"))
-    else:
-        (rung,) = [rung for rung in open_lab(folder).rungs if rung.entry.title == name]
-        assert isinstance(rung, KernelRung)
-        target = rung.target("h200", None)
-    return target.run().subject
+        (target,) = targets(str(KERNELS / folder), Flags(kernel=title, gpu="h200"))
+        return target
+    (rung,) = [rung for rung in open_lab(folder).rungs if rung.entry.title == title]
+    assert isinstance(rung, KernelRung)
+    return rung.target("h200", None)
+
+
+@cache
+def counted(name: str) -> LaunchView:
+    """Such a launch, executed."""
+    return example(name).run().subject

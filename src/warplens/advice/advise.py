@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from warplens.advice.remedies import Remedy, remedy
 from warplens.advice.significance import NOISE
 from warplens.errors import Unpredictable
 from warplens.machine import machine as described
-from warplens.report.finding_text import format_finding
+from warplens.report.finding_text import format_fault
 from warplens.rules import Finding, findings
 from warplens.run import Run
 
@@ -33,8 +34,11 @@ class Advice:
     >>> division, access = wl.advise(run, gpu="h200")
     >>> access.gpu, access.line, access.worth_it
     ('NVIDIA H200 SXM', 40, False)
+    >>> division.remedy.expression
+    '(2 * i) % n'
 
     text      the finding in a sentence;  line: of the source, None where it is not known
+    remedy    the expression that is at fault, and what to write instead
     gpu       its name;  time_us: predicted, as the kernel is
     without_us   predicted with the cause removed: no change of the source can gain more by this; None: not known
     """
@@ -45,6 +49,7 @@ class Advice:
     gpu: str
     time_us: float | None
     without_us: float | None
+    remedy: Remedy
 
     @property
     def gain(self) -> float | None:
@@ -57,11 +62,12 @@ class Advice:
         return self.gain is not None and self.gain >= NOISE
 
     def __str__(self) -> str:
+        instead = f". Instead: {self.remedy.instead}"
         if self.gain is None:
-            return self.text
+            return f"{self.text}{instead}"
         if not self.worth_it:
-            return f"{self.text}; no measurable gain expected on {self.gpu}"
-        return f"{self.text}; at most {self.gain:.0%} less time on {self.gpu} without it"
+            return f"{self.text}; no measurable gain expected on {self.gpu}{instead}"
+        return f"{self.text}; at most {self.gain:.0%} less time on {self.gpu} without it{instead}"
 
 
 def advise(run: Run, gpu: str | None = None) -> list[Advice]:
@@ -91,8 +97,8 @@ def advise(run: Run, gpu: str | None = None) -> list[Advice]:
         times[cause] = predicted(cause) if now is not None else None
     made = [
         Advice(
-            finding, format_finding(finding, run.subject), finding.line.line if finding.line else None, machine.title,
-            now, times.get(REMOVED.get(finding.fault, "")),
+            finding, format_fault(finding, run.subject), finding.line.line if finding.line else None, machine.title,
+            now, times.get(REMOVED.get(finding.fault, "")), remedy(finding, run),
         )
         for finding in found
     ]  # fmt: skip

@@ -16,8 +16,10 @@ from typing import Literal, TypeAlias
 
 from warplens.advice.significance import NOISE
 from warplens.errors import UsageError
-from warplens.transform import Change, KernelSource, LaunchFacts, Refusal, transforms
+from warplens.transform import Change, KernelSource, LaunchFacts, Refusal, Transform, transforms
 from warplens.transform._change import edited
+from warplens.transform.syntax.for_loop import of_whole
+from warplens.transform.syntax.macro_expansion import is_of_thread, with_macros_expanded
 
 MOST_STEPS = 5
 TIE = 0.02  # of the time before: by as much a time that is predicted from a small sample may be off
@@ -186,16 +188,27 @@ def _parsed(version: Version, kernel: str, refused: list[Refusal]) -> KernelSour
 def _proposals(
     source: KernelSource | None, facts: LaunchFacts, wanted: set[str], refuse: Refuse, refused: list[Refusal]
 ) -> Iterator[Change]:
-    for transform in transforms() if source is not None else ():
-        if transform.name in wanted:
-            assert source is not None
-            for found in transform(source, facts):
+    plain = with_macros_expanded(source, is_of_thread) if source is not None else None
+    for transform in transforms():
+        if transform.name in wanted and source is not None and plain is not None:
+            for found in _proposed(transform, source, plain, facts):
                 if isinstance(found, Refusal):
                     refused.append(found)
                 elif reason := refuse(source, found, facts):
                     refused.append(Refusal(found.transform, found.line, f"not tried: {found.title}: {reason}"))
                 else:
                     yield found
+
+
+def _proposed(
+    transform: Transform, source: KernelSource, plain: KernelSource, facts: LaunchFacts
+) -> list[Change | Refusal]:
+    """What a transform makes of a kernel, or, where that is no change, with macros written out that hide the thread."""
+    found = list(transform(source, facts))
+    if plain is source or any(isinstance(one, Change) for one in found):
+        return found
+    others = list(of_whole(source, plain, iter(transform(plain, facts))))
+    return others if any(isinstance(one, Change) for one in others) else found
 
 
 def _applied(version: Version, now: Evaluation, change: Change) -> Version:

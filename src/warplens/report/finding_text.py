@@ -50,11 +50,20 @@ from warplens.rules.memory import (
 from warplens.rules.program.pageable_transfers import PageableEvidence
 from warplens.rules.program.serial_transfers import SerialEvidence
 
+CAUSES = frozenset({"inactive_lanes"})  # rules whose text is followed by causes instead of advice
+
 
 def format_finding(finding: Finding, subject: LaunchView) -> str:
     """Fault and numbers, the line with most of it, advice where there is a short one."""
+    _, advice = format_evidence(finding.evidence, subject)
+    return format_fault(finding, subject) + (f"; {advice}" if advice else "")
+
+
+def format_fault(finding: Finding, subject: LaunchView) -> str:
+    """The same without advice."""
     text, advice = format_evidence(finding.evidence, subject)
-    return text + mostly(finding.line, subject.lines) + (f"; {advice}" if advice else "")
+    causes = f" ({advice})" if finding.fault in CAUSES and advice else ""
+    return text + causes + mostly(finding.line, subject.lines)
 
 
 def mostly(place: SourceLine | None, lines: Sequence[SourceLine]) -> str:

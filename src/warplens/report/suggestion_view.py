@@ -8,14 +8,24 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class FindingView:
-    """text: the finding in a sentence;  line: of the source or None;  gain: upper bound as a share of the time, None
-    where it is not known;  worth_it: whether that is known to be more than the error of a predicted ratio"""
+    """A fault.
+
+    text      the finding in a sentence;  line: of the source or None
+    gain      upper bound as a share of the time, None where it is not known;  worth_it: whether that is known to be
+              more than the error of a predicted ratio
+    expression   of the source that is at fault, "" where it is not known;  instead: what to write, a sentence
+    rung      of a lab that shows it, "" for none;  nsight: Nsight Compute's rule for the fault
+    """
 
     fault: str
     text: str
     line: int | None
     gain: float | None
     worth_it: bool
+    expression: str = ""
+    instead: str = ""
+    rung: str = ""
+    nsight: str = ""
 
 
 @dataclass(frozen=True)

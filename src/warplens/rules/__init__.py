@@ -20,7 +20,7 @@ from typing import Any
 
 from warplens.rules._counted_launch import CountedLaunch
 from warplens.rules._program_activity import LinkCopies, ProgramActivity, WholeProgramRule
-from warplens.rules._rule import Finding, Rule
+from warplens.rules._rule import Finding, Rule, RuleDescription, described
 
 __all__ = [
     "CountedLaunch",
@@ -28,7 +28,9 @@ __all__ = [
     "LinkCopies",
     "ProgramActivity",
     "Rule",
+    "RuleDescription",
     "WholeProgramRule",
+    "described",
     "findings",
     "program_findings",
     "program_rules",

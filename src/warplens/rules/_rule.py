@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from importlib import import_module
+from typing import Any, NamedTuple
 
 from warplens.core.cubin import SourceLine
 from warplens.rules._counted_launch import CountedLaunch
@@ -25,6 +27,23 @@ class Finding:
 
 
 Check = Callable[[CountedLaunch], Finding | None]
+NSIGHT = "Nsight Compute: "
+
+
+class RuleDescription(NamedTuple):
+    """Of a rule, from its file's docstring: what the fault is, what to write instead, Nsight Compute's rule for it."""
+
+    fault: str
+    instead: str
+    nsight: str
+
+
+def described(check: Callable[..., Any]) -> RuleDescription:
+    """What the file of a rule says."""
+    paragraphs = (inspect.getdoc(import_module(check.__module__)) or "").split("\n\n")
+    first, *rest = (" ".join(paragraph.split()) for paragraph in paragraphs)
+    instead, _, nsight = " ".join(rest).partition(NSIGHT)
+    return RuleDescription(first.partition(": ")[2].rstrip("."), instead.strip(), nsight.rstrip("."))
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,6 +81,8 @@ def patterns(rng: np.random.Generator, count: int) -> Iterator[tuple[NDArray[Any
             base + lane,
             base + lane[::-1],
             base + lane * step,
+            base + lane[::-1] * step,
+            base % 32 + lane * 32,
             np.full(32, base),
             rng.integers(0, reach, 32),
             np.sort(rng.integers(0, reach, 32)),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+from transform.launched import before_and_after
 from transform.proposals import changes_of, diffs, facts, refusals
 from warplens.transform._change import edited
 from warplens.transform.access.wide_access import wide_access
@@ -125,7 +127,7 @@ def test_the_width_depends_on_the_elements(name: str, lanes: list[int]) -> None:
     ("old", "new", "reason"),
     [
         ("in[i];", "in[i + 1];", "in[i + 1] is not in[i]"),
-        ("out[i] = in[i]", "if (in[i] > 0) out[i] = 1", "out[i] is accessed under a condition or in a loop"),
+        ("out[i] = in[i]", "if (in[i] > 0) out[i] = 1", "out[i] is accessed under a condition"),
         ("= in[i];", "= in[i] + threadIdx.x;", "threadIdx is used besides i"),
         ("= in[i];", "= __ldg(&in[i]);", "&in[i] is more than an element"),
         ("= in[i];", "= __any_sync(~0u, in[i]);", "__any_sync needs to know the thread, or the others"),
@@ -149,3 +151,52 @@ def test_a_variable_that_lasts_is_not_shared_between_elements() -> None:
     assert refusals(wide_access, source, facts()) == [
         (4, "no wide accesses: s keeps something from one element to the next")
     ]
+
+
+BLEND = """\
+__global__ void f(const float* a, const float* b, const int* mask, float* out, float* last, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) {
+    if (mask[i] > 0)
+      out[i] = a[i];
+    else if (mask[i] < 0)
+      out[i] = b[i];
+    else {
+      out[i] = 0;
+      last[i] = b[i];
+    }
+  }
+}
+"""
+NUMBERS, SIZES = {"n": 1001}, dict.fromkeys(("a", "b", "mask", "out", "last"), 4004)
+
+
+def test_elements_under_a_condition_of_arrays_that_are_long_enough() -> None:
+    launch = facts(grid=4, numbers=NUMBERS, sizes=SIZES)
+    (change,) = changes_of(wide_access, BLEND, launch)
+    assert change.promise == (
+        "a, b, mask, out, last do not overlap; a has n elements; b has n elements; out has n elements; "
+        "last has n elements"
+    )
+    (diff,) = diffs(wide_access, BLEND, launch)
+    assert "    Pack<float> out4;\n" in diff  # it is assigned in any case
+    assert "Pack<float> last4 = *reinterpret_cast<Pack<float>*>(last + i);\n" in diff
+    rng = np.random.default_rng(3)
+    a, b, out, last = (rng.random(1001, dtype=np.float32) for _ in range(4))
+    mask = rng.integers(-1, 2, 1001).astype(np.int32)
+    before, after = before_and_after(BLEND, change, launch, [a, b, mask, out, last, np.int32(1001)])
+    assert not np.array_equal(before[3], out)
+    assert all(np.array_equal(one, other) for one, other in zip(before, after, strict=True))
+
+
+@pytest.mark.parametrize("short", ["a", "out", "last"])
+def test_a_short_array_is_not_accessed_beyond_its_condition(short: str) -> None:
+    sizes = SIZES | {short: 4000}
+    ((_, reason),) = refusals(wide_access, BLEND, facts(grid=4, numbers=NUMBERS, sizes=sizes))
+    assert reason == f"no wide accesses: {short}[i] is accessed under a condition"
+
+
+def test_elements_in_a_loop_stay() -> None:
+    source = COPY.replace("out[i] = in[i];", "for (int k = 0; k < 3; ++k) out[i] += in[i];")
+    launch = facts(grid=4, numbers=NUMBERS, sizes=dict.fromkeys(("in", "out"), 4004))
+    assert refusals(wide_access, source, launch) == [(3, "no wide accesses: in[i] is accessed in a loop")]

@@ -29,3 +29,18 @@ def test_literals_of_doubles_stay() -> None:
 
 def test_nothing_to_change() -> None:
     assert changes_of(float_literals, SCALE.replace("0.5", "2").replace("1e-3", "1"), facts()) == []
+
+
+def test_literals_of_functions_that_only_the_kernel_calls() -> None:
+    source = """\
+__device__ float half(float x) { return 0.5 * x; }
+__device__ float third(float x) { return x / 3.0; }
+__device__ double whole(float x) { return 1.0 * x; }
+__global__ void other(float* x) { x[0] = third(x[0]); }
+__global__ void f(float* x) {
+  x[0] = half(x[0]) + third(x[0]) + whole(x[0]);
+}
+"""
+    assert diffs(float_literals, source, facts()) == ["""\
+-__device__ float half(float x) { return 0.5 * x; }
++__device__ float half(float x) { return 0.5f * x; }"""]  # fmt: skip

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+from transform.launched import before_and_after
 from transform.proposals import changes_of, diffs, facts, refusals
 from warplens.transform.reduction.warp_per_row import warp_per_row
 
@@ -130,3 +132,73 @@ def test_blocks_that_are_no_whole_warps() -> None:
     assert refusals(warp_per_row, SUM, facts(block=48)) == [
         (5, "no warp for each row: blocks of 48 threads are no whole warps")
     ]
+
+
+def test_lanes_share_a_loop_that_only_copies_a_row() -> None:
+    source = """\
+__global__ void f(const int* ids, const float* table, float* out, int n, int dim) {
+  int t = blockIdx.x * blockDim.x + threadIdx.x;
+  if (t < n) {
+    int id = ids[t];
+    for (int d = 0; d < dim; d++)
+      out[t * dim + d] = table[id * dim + d];
+  }
+}
+"""
+    (change,) = changes_of(warp_per_row, source, facts())
+    assert (change.launch.grid_times, change.effect) == (32, "exact")
+    assert diffs(warp_per_row, source, facts()) == ["""\
+-  int t = blockIdx.x * blockDim.x + threadIdx.x;
++  int t = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
++  int lane = threadIdx.x % 32;
+-    for (int d = 0; d < dim; d++)
++    for (int d = lane; d < dim; d += 32)"""]  # fmt: skip
+
+
+ARGMAX = """\
+__global__ void f(const float* x, int* out, int rows, int cols) {
+  int r = blockIdx.x * blockDim.x + threadIdx.x;
+  if (r < rows) {
+    float m = x[r * cols];
+    int arg = 0;
+    for (int c = 1; c < cols; c++) {
+      float v = x[r * cols + c];
+      if (v > m) { m = v; arg = c; }
+    }
+    out[r] = arg;
+  }
+}
+"""
+
+
+def test_lanes_find_the_first_place_of_the_greatest_value() -> None:
+    (diff,) = diffs(warp_per_row, ARGMAX, facts())
+    assert """\
++    for (int c = 1 + lane; c < cols; c += 32) {""" in diff
+    assert """\
++    for (int offset = 16; offset > 0; offset /= 2) {
++      float other_m = __shfl_xor_sync(0xffffffff, m, offset);
++      int other_arg = __shfl_xor_sync(0xffffffff, arg, offset);
++      if (other_m > m || (other_m == m && other_arg < arg)) {
++        m = other_m;
++        arg = other_arg;
++      }
++    }
++    if (lane == 0) out[r] = arg;""" in diff
+
+
+@pytest.mark.parametrize("compared", ["v > m", "m > v", "v < m", "m < v"])
+def test_equal_values_keep_the_place_that_was_met_first(compared: str) -> None:
+    source, launch = ARGMAX.replace("v > m", compared), facts(grid=1, block=64)
+    (change,) = changes_of(warp_per_row, source, launch)
+    values = np.random.default_rng(2).integers(0, 5, 64 * 77).astype(np.float32)
+    before, after = before_and_after(
+        source, change, launch, [values, np.zeros(64, np.int32), np.int32(64), np.int32(77)]
+    )
+    assert before[1].any()
+    assert np.array_equal(before[1], after[1])
+
+
+def test_the_last_place_of_the_greatest_value_is_not_looked_for() -> None:
+    source = ARGMAX.replace("v > m", "v >= m")
+    assert refusals(warp_per_row, source, facts()) != []

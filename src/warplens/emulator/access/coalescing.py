@@ -110,6 +110,8 @@ class CoalescingClassifier:
         # Units less than one row of banks apart are all in different banks, or the same.
         with code.when(b.icmp_unsigned("<", b.sub(high, low), i32(banks))):
             b.ret(i32(1))
+        if banks == LANES:
+            self._return_constant_step(code, units, mask)
         tally = code.variable(llvm.VectorType(I8, banks), None)
         b.store(llvm.IRConstant(llvm.VectorType(I8, banks), [0] * banks), tally)
         most = code.variable(I32, i32(0))
@@ -125,6 +127,18 @@ class CoalescingClassifier:
         self.each_distinct(code, units, mask, count)
         b.ret(b.load(most, typ=I32))
         return made
+
+    def _return_constant_step(self, code: StructuredBuilder, units: llvm.Value, mask: llvm.Value) -> None:
+        """Of all 32 lanes, each the same number of words further on: that number's largest power of two, at most 32,
+        is how many meet in a bank.  A fifth of the time of visiting as many different words one by one."""
+        b = code.b
+        steps = b.sub(units, b.shuffle_vector(units, undefined(V32), llvm.IRConstant(V32, PREVIOUS)))
+        step = b.extract_element(steps, i32(1))
+        alike = b.bitcast(b.icmp_signed("==", steps, LlvmEmitter(b).splat(step)), I32)
+        with code.when(b.icmp_signed("==", b.and_(b.or_(alike, i32(1)), mask), i32(-1))):
+            power = code.lowest(step)
+            capped = b.select(b.icmp_unsigned("<", power, i32(5)), power, i32(5))
+            b.ret(code.bit(capped))
 
     def _reduce(self, code: StructuredBuilder, name: str, values: llvm.Value) -> llvm.Value:
         return code.intrinsic(f"vector.reduce.{name}", values, result=I32)

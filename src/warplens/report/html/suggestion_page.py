@@ -55,10 +55,13 @@ def _figures(view: SuggestionView) -> Iterator[Figure]:
 
 def _parts(view: SuggestionView) -> Iterator[SummaryPart]:
     if view.findings:
-        items = [[words.worth(f.text, f.gain, f.worth_it, view.gpu), f.fault] for f in view.findings]
+        items = [
+            [words.worth(f.text, f.gain, f.worth_it, view.gpu), f.fault, *words.remedy_lines(f)] for f in view.findings
+        ]
         yield SummaryPart("findings", "Findings", items=items)
     if view.changes:
-        yield SummaryPart("changes", "Changes", "modelled", items=[list(_change(change)) for change in view.changes])
+        items = [list(_change(view, change)) for change in view.changes]
+        yield SummaryPart("changes", "Changes", "modelled", items=items)
     if view.diff:
         yield SummaryPart("diff", "Source Before and After", diff=view.diff)
     if view.rejected:
@@ -70,8 +73,9 @@ def _parts(view: SuggestionView) -> Iterator[SummaryPart]:
     yield SummaryPart("proof", "How It Was Proven", note=words.footing(view))
 
 
-def _change(change: ChangeView) -> Iterator[str]:
-    times = f"{spoken(change.before_us)} → {spoken(change.after_us)} ({percent(change.gain)} less)"
+def _change(view: SuggestionView, change: ChangeView) -> Iterator[str]:
+    less = f"{percent(change.gain)} less{words.doubt(view, change)}"
+    times = f"{spoken(change.before_us)} → {spoken(change.after_us)} ({less})"
     yield f"{change.title} (line {change.line}): {times}"
     yield f"Outputs: {change.outputs}."
     for name, (before, after) in change.counts.items():

@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from warplens.report.prediction_view import spoken
-from warplens.report.suggestion_view import ChangeView, MeasuredView, RejectedView, SuggestionView
+from warplens.report.suggestion_view import ChangeView, FindingView, MeasuredView, RejectedView, SuggestionView
 from warplens.report.wording import count, percent
 
 COLOURS = {"+": "green", "-": "red", "@": "cyan"}
@@ -20,10 +20,12 @@ def show(view: SuggestionView, out: Console, whole: bool = True, alone: bool = T
         out.print("\nFindings")
         for number, finding in enumerate(view.findings, 1):
             out.print(_item(f"{number}.", worth(finding.text, finding.gain, finding.worth_it, view.gpu)))
+            for line in remedy_lines(finding):
+                out.print(_item("", line))
     if view.changes:
         out.print("\nChanges")
         for number, change in enumerate(view.changes, 1):
-            _show_change(number, change, out)
+            _show_change(number, change, doubt(view, change), out)
         if view.launch:
             out.print(f"  The launch changes: {view.launch}")
         if view.measured:
@@ -64,6 +66,17 @@ def worth(text: str, gain: float | None, worth_it: bool, gpu: str) -> str:
     return f"{text}; at most {percent(gain)} less time without it"
 
 
+def remedy_lines(finding: FindingView) -> list[str]:
+    """The expression at fault, what to write instead, and where more of it is."""
+    place = f"Line {finding.line}: " if finding.line else "Launch: "
+    lines = [f"{place}{finding.expression}"] if finding.expression else []
+    lines += [f"Instead: {finding.instead}."] if finding.instead else []
+    lab, _, rung = finding.rung.partition("/")
+    more = [f"warplens lab {lab}, rung {rung}"] if finding.rung else []
+    more += [f"Nsight Compute: {finding.nsight}"]
+    return [*lines, f"See {'; '.join(more)}." if finding.rung else f"{more[-1]}."]
+
+
 def measured(found: MeasuredView) -> str:
     """ "Measured on NVIDIA H200: 23.7 us -> 11.9 us (50 % less)"."""
     change = 1 - found.after_us / found.before_us
@@ -83,8 +96,13 @@ def footing(view: SuggestionView) -> str:
     )
 
 
-def _show_change(number: int, change: ChangeView, out: Console) -> None:
-    times = f"{spoken(change.before_us)} -> {spoken(change.after_us)} ({percent(change.gain)} less)"
+def doubt(view: SuggestionView, change: ChangeView) -> str:
+    """What to hold of a gain that one predicted ratio in ten is off by; "" of a larger one."""
+    return "" if change.gain >= view.ratio_error else "; small: measure it, one predicted ratio in ten is off by more"
+
+
+def _show_change(number: int, change: ChangeView, doubt: str, out: Console) -> None:
+    times = f"{spoken(change.before_us)} -> {spoken(change.after_us)} ({percent(change.gain)} less{doubt})"
     lines = [f"{change.title} (line {change.line}): {times}", f"Outputs: {change.outputs}."]
     lines += [f"{name} {before:,.0f} -> {after:,.0f}" for name, (before, after) in change.counts.items()]
     if change.promise:
@@ -105,9 +123,12 @@ def _item(label: str, text: str) -> Table:
 def brief(view: SuggestionView) -> str:
     """At most 15 plain sentences."""
     lines = [headline(view) + "."]
-    lines += [_sentence(worth(f.text, f.gain, f.worth_it, view.gpu)) for f in view.findings[:4]]
+    for found in view.findings[:3]:
+        lines.append(_sentence(worth(found.text, found.gain, found.worth_it, view.gpu)))
+        lines += [f"Instead of {found.expression}: {found.instead}."] if found.instead else []
     for change in view.changes:
         saved = f"{spoken(change.before_us)} to {spoken(change.after_us)}"
+        saved += doubt(view, change)
         lines.append(_sentence(f"{change.title} in line {change.line}: {saved}, outputs {change.outputs}"))
     if view.launch:
         lines.append(f"The launch becomes {view.launch}.")

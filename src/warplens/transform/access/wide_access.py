@@ -1,7 +1,8 @@
 """Wide access: four elements (else two) of a thread in one load or store, in kernels that work element by element.
 
 Fewer instructions move the same bytes: 16 bytes are the widest access of a lane.  What is left over, and arrays that
-do not begin at a multiple of the wide element, are done one by one as before.
+do not begin at a multiple of the wide element, are done one by one as before.  Elements under a condition are loaded
+without it, and stored as they were where it does not hold: only of arrays that are known to be long enough.
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ from tree_sitter import Node
 
 from warplens.transform._change import Change, Edit, Effect, LaunchChange, Proposals, Refusal, transform
 from warplens.transform.syntax.canonical_form import unwrapped
-from warplens.transform.syntax.for_loop import is_first, is_last, of_whole, with_for_loops
+from warplens.transform.syntax.for_loop import LOOPS, is_first, is_last, of_whole, with_for_loops
 from warplens.transform.syntax.guarded_index import GuardedIndex, NotSafe, guarded_index, inside
 from warplens.transform.syntax.kernel_source import KernelParameter, KernelSource, LaunchFacts
+from warplens.transform.syntax.lane_stride import number_of
 from warplens.transform.syntax.wide_types import VECTORS, lanes_of
 
 WIDEST = 16  # bytes of an access
@@ -47,7 +49,7 @@ def _proposed(kernel: KernelSource, launch: LaunchFacts) -> Proposals:
         index = guarded_index(kernel, launch, adding=True)
         if index is None:
             return
-        accesses = _accesses(kernel, index)
+        accesses = _accesses(kernel, launch, index)
     except NotSafe as reason:
         yield Refusal("", reason.line, f"no wide accesses: {reason.reason}")
         return
@@ -73,9 +75,10 @@ def _parameter(kernel: KernelSource, name: str) -> KernelParameter:
     return next(parameter for parameter in kernel.parameters if parameter.name == name)
 
 
-def _accesses(kernel: KernelSource, index: GuardedIndex) -> dict[str, list[Node]]:
+def _accesses(kernel: KernelSource, launch: LaunchFacts, index: GuardedIndex) -> dict[str, list[Node]]:
     """The elements that are accessed, by array.  NotSafe where not all of them are array[index]."""
     found: dict[str, list[Node]] = {}
+    bound = number_of(kernel, index.bound, launch.numbers)
     for parameter in kernel.parameters:
         uses = kernel.uses(parameter.name) if parameter.pointer else []
         if index.sums and not any(inside(use, index.guard) for use in uses):
@@ -89,26 +92,34 @@ def _accesses(kernel: KernelSource, index: GuardedIndex) -> dict[str, list[Node]
                 raise NotSafe(line, f"{kernel[up]} is not {parameter.name}[{index.name}]")
             if "volatile" in kernel[parameter.node]:
                 raise NotSafe(line, f"{parameter.name} is volatile")
-            _check_place(kernel, index, up)
+            _is_conditional(kernel, index, up)
             found.setdefault(parameter.name, []).append(up)
+        size, elements = kernel.element_bytes(parameter.type), found.get(parameter.name, [])
+        known = bound is not None and size is not None and launch.sizes.get(parameter.name, 0) >= bound * size
+        if elements and not known and all(_is_conditional(kernel, index, one) for one in elements):
+            raise NotSafe(kernel.line(elements[0]), f"{kernel[elements[0]]} is accessed under a condition")
     return found
 
 
-def _check_place(kernel: KernelSource, index: GuardedIndex, element: Node) -> None:
-    node, name = element, kernel[element]
+def _is_conditional(kernel: KernelSource, index: GuardedIndex, element: Node) -> bool:
+    """Whether it may not be reached.  NotSafe where it is reached several times, or is more than an element."""
+    node, name, conditional = element, kernel[element], False
     while node.parent is not None and node not in index.body:
         up = node.parent
         if kernel.is_condition(up):
             chosen = up.type in ("if_statement", "conditional_expression")
             always = chosen and node == up.child_by_field_name("condition")
             if up != index.guard and not always:
-                raise NotSafe(kernel.line(element), f"{name} is accessed under a condition or in a loop")
+                if up.type in (*LOOPS, "switch_statement"):
+                    raise NotSafe(kernel.line(element), f"{name} is accessed in a loop")
+                conditional = True
         if node == element and (
             up.type in ("pointer_expression", "field_expression")
             or (up.type == "subscript_expression" and up.children[0] == node)
         ):
             raise NotSafe(kernel.line(element), f"{kernel[up]} is more than an element")
         node = up
+    return conditional
 
 
 def _change(kernel: KernelSource, index: GuardedIndex, accesses: dict[str, list[Node]], lanes: int) -> Change:
@@ -116,17 +127,21 @@ def _change(kernel: KernelSource, index: GuardedIndex, accesses: dict[str, list[
     wide = [VECTORS.get(_parameter(kernel, name).type) for name in accesses]
     vectors = simple and all(vector is not None and lanes_of(vector) == lanes for vector in wide)
     pack = kernel.fresh("Pack")
-    arrays = [_array(kernel, name, elements, lanes, "" if vectors else pack) for name, elements in accesses.items()]
+    kind = "" if vectors else pack
+    arrays = [_array(kernel, index, name, elements, lanes, kind) for name, elements in accesses.items()]
     edits = [] if vectors else [Edit(kernel.above, kernel.above, _pack(kernel, pack, lanes))]
     make = _in_loop if index.form == "loop" else _in_test
     edits += make(kernel, index, arrays, lanes)
     launch = LaunchChange() if index.form == "loop" else LaunchChange(grid_over=(lanes, 1, 1))
     names = ", ".join(accesses)
     stored = any(array.stored for array in arrays)
-    promise = f"{names} do not overlap" if len(accesses) > 1 and stored else ""
+    parts = [f"{names} do not overlap"] if len(accesses) > 1 and stored else []
+    for name, elements in accesses.items():
+        if all(_is_conditional(kernel, index, element) for element in elements):
+            parts.append(f"{name} has {kernel[index.bound]} elements")
     effect: Effect = "order" if index.sums else "exact"
     title = f"{'load and store' if stored else 'load'} {lanes} elements at once"
-    return Change("", title, kernel.line(index.guard), tuple(edits), launch, effect, promise)
+    return Change("", title, kernel.line(index.guard), tuple(edits), launch, effect, "; ".join(parts))
 
 
 def _is_assignment(statement: Node) -> bool:
@@ -134,14 +149,16 @@ def _is_assignment(statement: Node) -> bool:
     return inner is not None and inner.type == "assignment_expression"
 
 
-def _array(kernel: KernelSource, name: str, elements: list[Node], lanes: int, pack: str) -> Array:
+def _array(
+    kernel: KernelSource, index: GuardedIndex, name: str, elements: list[Node], lanes: int, pack: str
+) -> Array:  # fmt: skip
     parameter = _parameter(kernel, name)
     stored = [element for element in elements if _is_stored(element)]
     plain = [element for element in stored if element.parent is not None and element.parent.type != "update_expression"
              and kernel[element.parent.children[1]] == "="]  # fmt: skip
     return Array(
         parameter, f"{pack}<{parameter.type}>" if pack else VECTORS[parameter.type], kernel.fresh(f"{name}{lanes}"),
-        _reads_first(elements, plain), bool(stored),
+        _reads_first(kernel, index, elements, plain), bool(stored),
     )  # fmt: skip
 
 
@@ -152,13 +169,28 @@ def _is_stored(element: Node) -> bool:
     return up.type == "update_expression" or (up.type == "assignment_expression" and up.children[0] == element)
 
 
-def _reads_first(elements: list[Node], plain: list[Node]) -> bool:
-    """Whether an element is read before it is assigned."""
+def _reads_first(kernel: KernelSource, index: GuardedIndex, elements: list[Node], plain: list[Node]) -> bool:
+    """Whether an element is read before it is assigned, or keeps its value under some condition."""
+    if any(_is_conditional(kernel, index, element) for element in elements):
+        array = kernel[elements[0].children[0]]
+        return elements != plain or not any(_is_assigned(kernel, node, array) for node in index.body)
     first = elements[0]
     if first not in plain or first.parent is None:
         return True
     # the right side is read before the left one is assigned
     return any(first.end_byte <= other.start_byte < first.parent.end_byte for other in elements if other != first)
+
+
+def _is_assigned(kernel: KernelSource, node: Node | None, array: str) -> bool:
+    """Whether a statement assigns the array's element whatever its conditions are."""
+    if node is None:
+        return False
+    if node.type == "if_statement":
+        sides = (node.child_by_field_name(name) for name in ("consequence", "alternative"))
+        return all(_is_assigned(kernel, side, array) for side in sides)
+    if node.type in ("compound_statement", "else_clause"):
+        return any(_is_assigned(kernel, child, array) for child in node.named_children)
+    return _is_assignment(node) and kernel[node.named_children[0].children[0]].startswith(f"{array}[")
 
 
 def _pack(kernel: KernelSource, name: str, lanes: int) -> str:

@@ -25,6 +25,8 @@ def split_loop(kernel: KernelSource, launch: LaunchFacts) -> Proposals:
             return
         loops = row_loops(kernel, index)
         if any(loop.sums for loop in loops):
+            for one in (one for loop in loops for one in loop.sums if one.place is not None):
+                raise NotSafe(kernel.line(one.target), f"{kernel[one.target]} is kept with its place")
             _check(kernel, launch, index, loops)
             for rows in ROWS:
                 yield _change(kernel, launch, index, loops, rows)

@@ -1,4 +1,4 @@
-"""Warp per row: what a thread adds up in a loop along a row, the 32 lanes of a warp add up together.
+"""Warp per row: what a thread adds up or stores in a loop along a row, the 32 lanes of a warp do together.
 
 Where each thread walks along a row of its own, the lanes stand in 32 rows at any moment, each in a sector of its own.
 Lanes that take every 32nd element of one row read neighbours, and shuffles join what they have added up.
@@ -6,8 +6,12 @@ Lanes that take every 32nd element of one row read neighbours, and shuffles join
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
 from warplens.transform._change import Change, Edit, LaunchChange, Proposals, Refusal, transform
-from warplens.transform.syntax.accumulation import RowLoop, done_once, part_name, row_loops
+from warplens.transform.syntax.accumulation import RowLoop, Sum, done_once, part_name, row_loops
 from warplens.transform.syntax.canonical_form import canonical
 from warplens.transform.syntax.guarded_index import LARGEST, GuardedIndex, NotSafe, guarded_index
 from warplens.transform.syntax.kernel_source import INTEGERS, KernelSource, LaunchFacts
@@ -23,7 +27,7 @@ def warp_per_row(kernel: KernelSource, launch: LaunchFacts) -> Proposals:
         if index is None or index.form == "loop":
             return
         loops = row_loops(kernel, index)
-        if not any(loop.sums for loop in loops):
+        if not loops:
             return
         yield _change(kernel, launch, index, loops)
     except NotSafe as reason:
@@ -66,6 +70,9 @@ def _shared_loop(kernel: KernelSource, loop: RowLoop, lane: str) -> list[Edit]:
         name = kernel[one.target] if one.whole else part_name(kernel, loop, one)
         offset = kernel.fresh("offset", "lanes")
         head = f"for (int {offset} = {WARP // 2}; {offset} > 0; {offset} /= 2)"
+        if one.place is not None:
+            behind += f"\n{indent}{head} {_first_place(kernel, one, offset, indent)}"
+            continue
         behind += f"\n{indent}{head} {one.joined(kernel, name, f'__shfl_xor_sync({ALL}, {name}, {offset})')}"
         if not one.whole:
             before += f"{indent}{one.type} {name} = 0;\n"
@@ -79,3 +86,29 @@ def _shared_loop(kernel: KernelSource, loop: RowLoop, lane: str) -> list[Edit]:
             raise NotSafe(kernel.line(top), "the loop does not begin a line")
         edits.append(Edit(kernel.line_start(top), kernel.line_start(top), before))
     return [*edits, Edit(loop.loop.end_byte, loop.loop.end_byte, behind)] if behind else edits
+
+
+def _first_place(kernel: KernelSource, one: Sum, offset: str, indent: str) -> str:
+    """Of equal values of two lanes the one with the smaller counter, which a loop would have met first."""
+    assert one.place is not None
+    value, place, inner = kernel[one.target], kernel[one.place], indent + kernel.step
+    other, there = kernel.fresh(f"other_{value}", "other"), kernel.fresh(f"other_{place}", "there")
+    kind = kernel[next(declared for declared in _types(kernel, place))]
+    better = f"{other} {'>' if one.join == 'max' else '<'} {value}"
+    lines = [
+        f"{one.type} {other} = __shfl_xor_sync({ALL}, {value}, {offset});",
+        f"{kind} {there} = __shfl_xor_sync({ALL}, {place}, {offset});",
+        f"if ({better} || ({other} == {value} && {there} < {place})) {{",
+        f"{kernel.step}{value} = {other};",
+        f"{kernel.step}{place} = {there};",
+        "}",
+    ]
+    return f"{{\n{inner}" + f"\n{inner}".join(lines) + f"\n{indent}}}"
+
+
+def _types(kernel: KernelSource, name: str) -> Iterator[Node]:
+    """Of its declarations."""
+    for declarator in kernel.declarators(name):
+        kind = declarator.parent.child_by_field_name("type") if declarator.parent is not None else None
+        if kind is not None:
+            yield kind

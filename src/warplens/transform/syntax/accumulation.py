@@ -5,7 +5,7 @@ for (int k = 0; k < width; ++k) sum += x[row * width + k];
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tree_sitter import Node
 
@@ -28,6 +28,7 @@ class Sum:
     target   the variable, or the element of an array;  type: of what is added up;  places: of the target in the loop
     join     the function that joins two parts, "" for their sum
     whole    whether each part may begin with what the variable has before the loop
+    place    of `if (v > m) { m = v; place = k; }`: the variable that keeps the counter, None for other sums
     """
 
     target: Node
@@ -35,6 +36,7 @@ class Sum:
     places: tuple[Node, ...]
     join: str
     whole: bool
+    place: Node | None = None
 
     @property
     def name(self) -> Node:
@@ -122,6 +124,8 @@ def _sums(kernel: KernelSource, loop: Node, counter: str, statement: Node) -> li
         assert then is not None
         if (greatest := _choice(kernel, condition, _statements(then))) is not None:
             return _checked(kernel, loop, counter, *greatest)
+        if (placed := _placed(kernel, loop, counter, condition, _statements(then))) is not None:
+            return placed
         found: list[Sum] = []
         for node in _statements(then):
             several = _sums(kernel, loop, counter, node)
@@ -162,6 +166,29 @@ def _choice(kernel: KernelSource, condition: Node, then: list[Node]) -> tuple[No
     for place, other, join in ((compared[0], compared[2], "max"), (compared[2], compared[0], "min")):
         if (canonical(kernel, place), canonical(kernel, other)) == (canonical(kernel, target), value):
             return (target, (place, target), join) if kernel[assigned.children[1]] == "=" else None
+    return None
+
+
+def _placed(kernel: KernelSource, loop: Node, counter: str, condition: Node, then: list[Node]) -> list[Sum] | None:
+    """Of `if (v > m) { m = v; place = k; }` with the counter k: the first place of the greatest (or least) value."""
+    compared = comparison(kernel, condition)
+    assigned = [node.named_children[0] for node in then if node.type == "expression_statement"]
+    if compared is None or compared[1] != "<" or len(then) != 2 or len(assigned) != 2:
+        return None
+    for value, place in (assigned, assigned[::-1]):
+        plain = all(one.type == "assignment_expression" and kernel[one.children[1]] == "=" for one in (value, place))
+        variable = place.children[0] if plain else None
+        if variable is None or variable.type != "identifier" or kernel[place.children[2]] != counter:
+            continue
+        statement = value.parent
+        greatest = _choice(kernel, condition, [statement]) if statement is not None else None
+        declared = kernel.declarators(kernel[variable])
+        if greatest is None or len(declared) != 1 or len(kernel.uses(kernel[variable], loop)) != 1:
+            continue
+        if _type(kernel, variable) not in ("int", "unsigned", "unsigned int", "int32_t", "uint32_t"):
+            raise NotSafe(kernel.line(variable), f"{kernel[variable]} may not be shuffled")
+        checked = _checked(kernel, loop, counter, *greatest)
+        return checked and [replace(one, place=variable) for one in checked]
     return None
 
 
