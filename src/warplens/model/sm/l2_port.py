@@ -177,7 +177,14 @@ def look_up_l2(request, half, wanted, valid, before, memory):  # type: ignore[no
         sector = 4 * line + half + (0 if mask >> half & 1 and not valid >> half & 1 else 1)
         new = not was_requested(memory.asked, ONE_SECTOR + sector) if wanted == 1 else first
     if first:
-        far, moved = far or (from_dram and hashed(drawn_by(line, request.copy, buffer) + 29) < supply.first[request.instruction, request.part]), moved + share
+        far, moved = (
+            far
+            or (
+                from_dram
+                and hashed(drawn_by(line, request.copy, buffer) + 29) < supply.first[request.instruction, request.part]
+            ),
+            moved + share,
+        )
     if not kept and (keys > 0 or not first):
         again = 1.0 - share if first else 1.0
         far, lost, new, moved = True, True, first, moved + again

@@ -206,7 +206,9 @@ def serve_lines(access, words, sectors, lanes, free, memory):  # type: ignore[no
         looked_up = max(looked_up, at)
         lone = line != before + 1 and (position == last or (np.int64(words[position]) >> 2) + shift != line + 1)
         before = line
-        request = LineRequest(access.instruction, access.slot, access.wave, access.part, line, mask, lone, at, access.copy)
+        request = LineRequest(
+            access.instruction, access.slot, access.wave, access.part, line, mask, lone, at, access.copy
+        )
         if kind in (Kind.LOAD, Kind.ASYNC_COPY):
             if access.past_l1:
                 invalidate(line, mask, memory.l1)

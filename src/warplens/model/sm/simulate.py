@@ -74,7 +74,9 @@ def serve_memory_instruction(slot, i, t, warps, blocks, work, memory):  # type: 
     part = part_of_trace(at, warps.first[slot], warps.stop[slot])
     copy = warps.grouped[slot] if kind == Kind.ASYNC_COPY else -1
     while at < warps.stop[slot] and work.words[at] < ENTER and instruction(work.words[at]) == i:
-        out, come, got = serve_access(Access(i, kind, size, past_l1, t, at, slot, sp, wave, part, copy), work.words, memory)
+        out, come, got = serve_access(
+            Access(i, kind, size, past_l1, t, at, slot, sp, wave, part, copy), work.words, memory
+        )
         leave, done, read = max(leave, out), max(done, come), max(read, got)
         long = long or space(work.words[at]) != SHARED
         at += length(work.words[at])
@@ -172,7 +174,8 @@ def _memory(
 def _warps(slots: int, log: StallLog) -> Warps:
     whole = partial(np.zeros, dtype=np.int64)
     return Warps(
-        position=whole(slots), first=whole(slots), stop=whole(slots), now=np.full(slots, -1, np.int64), until=whole(slots),
+        position=whole(slots), first=whole(slots), stop=whole(slots), now=np.full(slots, -1, np.int64),
+        until=whole(slots),
         base=np.full(slots, p.NEVER), mark=np.zeros(slots), why=whole(slots), order=whole(slots),
         waiting=np.full(slots, -1, np.int64), began=np.zeros(slots), board=np.zeros((slots, p.SCOREBOARDS)),
         because=whole((slots, p.SCOREBOARDS)), groups=np.zeros((slots, p.GROUPS)), grouped=whole(slots),
