@@ -17,6 +17,7 @@ from warplens.machine import machine
 from warplens.model.grid.first_touch import PARTS, first_touch_shares
 from warplens.model.instruction.instruction_table import InstructionTable, machine_code
 from warplens.model.layout import Kind
+from warplens.model.sm.l2_port import drawn_by
 from warplens.model.trace.trace_decoder import ENTER, basic_block, instruction, length
 from warplens.model.trace.warp_streams import WarpStreams
 
@@ -82,6 +83,31 @@ def test_a_row_that_a_neighbour_has_copied_before_is_no_first_touch() -> None:
     own, next_row = np.flatnonzero(code.kind == Kind.BULK_LOAD)
     assert (first[own] == 1.0).all()
     assert first[next_row].min() == pytest.approx(1 / 40 + WAITED_SHARE * (1 - 1 / 40))
+
+
+TILES = """extern "C" __global__ void tiles(const float* x, float* y, int own) {
+  float sum = 0;
+#pragma unroll 1
+  for (int i = 0; i < 2 * own; i++)
+    sum += x[((blockIdx.x + (i >= own)) % gridDim.x + (int)sum + (i % own) * gridDim.x) * 32 + threadIdx.x];
+  y[blockIdx.x * 32 + threadIdx.x] = sum;
+}"""
+
+
+def test_what_a_persistent_block_loads_last_others_have_loaded_first() -> None:
+    """Each block loads rows of its own, one after the other, and then those that its neighbour has loaded by then."""
+    streams, code = recording(TILES, 40, 32, np.zeros(40 * 32 * 32, np.float32), np.zeros(1280, np.float32), 32)
+    first = first_touch_shares(streams, range(40), 40, code, WAITED_SHARE)
+    (load,) = np.flatnonzero(code.kind == Kind.LOAD)
+    assert (first[load, : PARTS // 2 - 1] == 1.0).all()
+    assert first[load, PARTS // 2 + 1 :] == pytest.approx(WAITED_SHARE)
+
+
+def test_of_a_copy_all_lines_of_a_buffer_are_there_or_none() -> None:
+    drawn = drawn_by.python
+    assert [drawn(line, -1, 3) for line in (5, 6)] == [5, 6]  # of loads each by itself
+    assert len({drawn(line, 7, 3) for line in range(128)}) == 1
+    assert len({drawn(5, copy, buffer) for copy in range(4) for buffer in range(4)}) == 16
 
 
 def slowly(
