@@ -102,9 +102,5 @@ def column_means(x: Any) -> Any:
     return x.float().mean(0), x.float().var(0)
 
 
-def turned(x: Any, scale: Any) -> Any:
-    return (x.transpose(1, 2).contiguous() * torch.sigmoid(scale)).to(torch.float32)
-
-
 def pooled(x: Any) -> Any:
     return f.avg_pool2d(f.silu(x), 2)

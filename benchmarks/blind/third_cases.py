@@ -10,7 +10,7 @@ from typing import Any
 import third_own as own
 import torch
 from cases import BRAIN, SINGLE, Case, attention, noise
-from inductor_cases import column_means, entropy, gated, inductor, pooled, residual_norm, turned
+from inductor_cases import column_means, entropy, gated, inductor, pooled, residual_norm
 from second_cases import empty
 
 SMS = 132
@@ -111,6 +111,5 @@ CASES = (
     Case("inductor/gated", "", 0, inductor(gated, (2048, 8192))),
     Case("inductor/entropy", "", 0, inductor(entropy, (512, 32000))),
     Case("inductor/column means", "", 0, inductor(column_means, (4096, 2048))),
-    Case("inductor/turned", "", 0, inductor(turned, (16, 512, 768), (512,))),
     Case("inductor/pooled", "", 0, inductor(pooled, (16, 64, 112, 112))),
 )  # fmt: skip
