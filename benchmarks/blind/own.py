@@ -54,3 +54,4 @@ def elementwise(x, y, n, BLOCK: tl.constexpr):
     r = tl.sigmoid(v) + tl.exp(v) + tl.sin(v) + libdevice.tanh(v) + tl.rsqrt(tl.abs(v) + 1) + tl.erf(v)
     r += libdevice.log1p(tl.abs(v))
     tl.store(y + i, r.to(y.dtype.element_ty), mask=i < n)
+

@@ -104,7 +104,9 @@ METRICS: tuple[Formula, ...] = (
             100 * BYTES[kind] / (128 * waves),
         )
         for op, kind, waves in (
-            ("", SHARED, WITH_MATRICES), ("_op_ld", LDS, WAVEFRONTS[LDS]), ("_op_st", STS, WAVEFRONTS[STS]),
-        )  # fmt: skip
+            ("", SHARED, WITH_MATRICES),
+            ("_op_ld", LDS, WAVEFRONTS[LDS]),
+            ("_op_st", STS, WAVEFRONTS[STS]),
+        )
     ),
 )
