@@ -11,7 +11,7 @@ import pytest
 from helpers.hand_made_traces import program, trace
 from warplens.core.launch import Launch
 from warplens.counters.metric_collection import formulas
-from warplens.counters.metrics import matrix_products
+from warplens.counters.metrics import matrix_products, shared_memory
 from warplens.counters.vocabulary import Counts
 from warplens.sass import parse_operands
 
@@ -60,3 +60,17 @@ def test_multiply_adds_of_half_pairs_are_on_the_tensor_pipe() -> None:
     assert found["sm__inst_executed_pipe_tensor.sum"] == 6
     assert found["smsp__inst_executed_pipe_tensor_op_hmma.sum"] == 6
     assert found["sm__inst_executed_pipe_tensor_op_imma.sum"] == 0
+
+
+def test_shared_wavefronts_are_those_of_the_matrices_too() -> None:
+    """As an H200 counts them in 17 kernels (benchmarks/blind, third list): 2 KB of A and 4 KB of B."""
+    listing = program("HGMMA.64x128x16.F32.BF16 R24, gdesc[UR8], R24")
+    made = tuple(
+        replace(i, operands=parse_operands(i.opcode, i.text, 0, i.offset, {})) for i in listing.instructions
+    )  # fmt: skip
+    counts = Counts(
+        replace(listing, instructions=made), trace(Launch((1, 1, 1), (128, 1, 1)), [{"executed": 4}]), [0]
+    )  # fmt: skip
+    found = {formula.name: metric.value for formula in shared_memory.METRICS for metric in formula.metrics(counts)}
+    assert found["smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared.sum"] == 48
+    assert found["l1tex__data_pipe_lsu_wavefronts_mem_shared.sum"] == 0

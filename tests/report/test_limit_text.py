@@ -153,5 +153,6 @@ def test_what_a_kernel_does_not_do_is_no_limit(gpu: str) -> None:
 
 def test_the_simulated_part_is_said_to_repeat_only_if_it_does() -> None:
     assert simulated_text(Simulated(8, 8, 100, 8, REPEATED)) == "all blocks of one SM; the others have the same work"
+    assert simulated_text(Simulated(3, 3, 100, 1, 0.8)) == "all blocks of the SM that ends last"
     assert simulated_text(Simulated(8, 8, 100, 8, 2.0)).startswith("the first 50 % of what one SM executes")
     assert simulated_text(Simulated(9, 20, 100, 8)).startswith("9 of the 20 blocks of one SM, 2 waves of 8")

@@ -15,6 +15,8 @@ from warplens.core.metric import Provenance
 
 Counts = NDArray[np.int64]
 LONG_WARP = 4096  # instructions: of shorter warps none is kept as the longest
+MANY_BLOCKS = 1 << 20  # of more blocks the instructions of each are not kept
+SHORT_WARP = 256  # instructions in loops: those of shorter warps are not added up by block
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,8 @@ class Trace:
     addresses_depend_on  the same of addresses
     driver_calls      functions of the driver that were called: their instructions are not counted
     longest           the longest warp, where one executed LONG_WARP instructions or more
+    block_instructions  of each block in loops of warps that execute SHORT_WARP there, or more; empty where the grid has
+                      MANY_BLOCKS or more
     """
 
     launch: Launch
@@ -97,6 +101,7 @@ class Trace:
     addresses_depend_on: str = ""
     driver_calls: tuple[str, ...] = ()
     longest: LongestWarp | None = None
+    block_instructions: Counts = field(default_factory=lambda: np.empty(0, np.int64))
 
     def __repr__(self) -> str:
         blocks = f"{self.blocks_run:,} of {self.launch.blocks:,} blocks"

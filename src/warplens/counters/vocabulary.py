@@ -129,6 +129,9 @@ class Quantity:
     def __rmul__(self, factor: int) -> Quantity:
         return Quantity(lambda counts: factor * self.of(counts), self.of_addresses)
 
+    def __floordiv__(self, whole: int) -> Quantity:
+        return Quantity(lambda counts: self.of(counts) // whole, self.of_addresses)
+
     def __truediv__(self, other: Quantity) -> Quantity:
         """The quotient, 0 where there is nothing to divide by: so Nsight Compute prints it."""
         return self._with(other, lambda counts: quotient(self.of(counts), other.of(counts)))

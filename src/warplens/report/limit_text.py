@@ -55,7 +55,12 @@ def simulated_text(part: Simulated) -> str:
     if part.blocks == part.of_blocks and part.repetitions > REPEATED:
         return f"the first {100 / part.repetitions:.0f} % of what one SM executes: the rest is taken to repeat it"
     if part.blocks == part.of_blocks:
-        return "all blocks of one SM; the others have the same work"
+        ends_last = part.repetitions < 1 / REPEATED
+        return (
+            "all blocks of the SM that ends last"
+            if ends_last
+            else "all blocks of one SM; the others have the same work"
+        )
     waves = f"{math.ceil(part.blocks / part.resident)} waves of {part.resident}"
     return f"{part.blocks} of the {part.of_blocks} blocks of one SM, {waves}: the rest repeats them"
 

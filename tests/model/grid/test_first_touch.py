@@ -14,9 +14,10 @@ import pytest
 import warplens as wl
 from helpers.snapshots import Snapshot
 from warplens.machine import machine
-from warplens.model.grid.first_touch import first_touch_shares
+from warplens.model.grid.first_touch import PARTS, first_touch_shares
 from warplens.model.instruction.instruction_table import InstructionTable, machine_code
 from warplens.model.layout import Kind
+from warplens.model.sm.l2_port import drawn_by
 from warplens.model.trace.trace_decoder import ENTER, basic_block, instruction, length
 from warplens.model.trace.warp_streams import WarpStreams
 
@@ -47,7 +48,7 @@ def test_a_seam_is_the_neighbours_who_reads_it_sooner() -> None:
     streams, code = recording(HALO, 40, 64, np.zeros(2560, np.float32), np.zeros(2560, np.float32), 2560)
     first = first_touch_shares(streams, range(40), 40, code, WAITED_SHARE)
     loads = np.flatnonzero((code.kind == Kind.LOAD) & (code.lane_bytes == 4))
-    shares = sorted(first[i] for i in loads)
+    shares = sorted(first[i].min() for i in loads)
     assert shares[0] < 0.2  # behind the barrier
     assert shares[-1] == 1.0  # its own
     assert len(shares) >= 3
@@ -80,15 +81,43 @@ def test_a_row_that_a_neighbour_has_copied_before_is_no_first_touch() -> None:
     streams, code = recording(ROWS, 40, 32, np.zeros(41 * 1024, np.float32), np.zeros(40 * 32, np.float32))
     first = first_touch_shares(streams, range(40), 40, code, WAITED_SHARE)
     own, next_row = np.flatnonzero(code.kind == Kind.BULK_LOAD)
-    assert first[own] == 1.0
-    assert first[next_row] == pytest.approx(1 / 40 + WAITED_SHARE * (1 - 1 / 40))
+    assert (first[own] == 1.0).all()
+    assert first[next_row].min() == pytest.approx(1 / 40 + WAITED_SHARE * (1 - 1 / 40))
 
 
-def slowly(streams: WarpStreams, asked: range, at_once: int, code: InstructionTable) -> dict[int, float]:
-    """The same in the words of the module, without barriers: who comes to a piece first, block by block."""
-    stages: dict[tuple[int, int], tuple[int, int]] = {}
+TILES = """extern "C" __global__ void tiles(const float* x, float* y, int own) {
+  float sum = 0;
+#pragma unroll 1
+  for (int i = 0; i < 2 * own; i++)
+    sum += x[((blockIdx.x + (i >= own)) % gridDim.x + (int)sum + (i % own) * gridDim.x) * 32 + threadIdx.x];
+  y[blockIdx.x * 32 + threadIdx.x] = sum;
+}"""
+
+
+def test_what_a_persistent_block_loads_last_others_have_loaded_first() -> None:
+    """Each block loads rows of its own, one after the other, and then those that its neighbour has loaded by then."""
+    streams, code = recording(TILES, 40, 32, np.zeros(40 * 32 * 32, np.float32), np.zeros(1280, np.float32), 32)
+    first = first_touch_shares(streams, range(40), 40, code, WAITED_SHARE)
+    (load,) = np.flatnonzero(code.kind == Kind.LOAD)
+    assert (first[load, : PARTS // 2 - 1] == 1.0).all()
+    assert first[load, PARTS // 2 + 1 :] == pytest.approx(WAITED_SHARE)
+
+
+def test_of_a_copy_all_lines_of_a_buffer_are_there_or_none() -> None:
+    drawn = drawn_by.python
+    assert [drawn(line, -1, 3) for line in (5, 6)] == [5, 6]  # of loads each by itself
+    assert len({drawn(line, 7, 3) for line in range(128)}) == 1
+    assert len({drawn(5, copy, buffer) for copy in range(4) for buffer in range(4)}) == 16
+
+
+def slowly(
+    streams: WarpStreams, asked: range, at_once: int, code: InstructionTable
+) -> dict[tuple[int, int], float]:  # fmt: skip
+    """The same in the words of the module, without barriers: who comes to a piece first, block by block; by instruction
+    and part of the trace."""
+    stages: dict[tuple[int, int], tuple[int, tuple[int, int]]] = {}
     for warp, (at, end) in enumerate(zip(streams.starts, streams.ends, strict=True)):
-        stage, pending = 0, set()
+        start, stage, pending = at, 0, set()
         block = streams.blocks[warp // streams.warps]
         while at < end:
             number = basic_block(streams.words[at])
@@ -100,24 +129,25 @@ def slowly(streams: WarpStreams, asked: range, at_once: int, code: InstructionTa
                     size = length(streams.words[at])
                     if code.kind[i] == Kind.LOAD:
                         pending.add(int(code.write_barrier[i]))
+                        place = i, int(PARTS) * int(at - start) // int(end - start)
                         for sector in streams.words[at + 2 : at + size]:
                             key = int(sector) >> 1, block
-                            stages[key] = min(stages.get(key, (1 << 30, 0)), (stage, i))
+                            stages[key] = min(stages.get(key, (1 << 30, place)), (stage, place))
                     at += size
     window = at_once / (max(stage for stage, _ in stages.values()) + 1)
     users = defaultdict(list)
-    for (piece, block), (stage, i) in stages.items():
-        users[piece].append((block, stage, i))
+    for (piece, block), (stage, place) in stages.items():
+        users[piece].append((block, stage, place))
     told = defaultdict(list)
     for of_piece in users.values():
-        for block, stage, i in of_piece:
+        for block, stage, place in of_piece:
             others = [(b, s) for b, s, _ in of_piece if b != block and b // at_once == block // at_once]
             near = at_once if block < at_once else window
             sooner = any(b < block - near or (abs(b - block) <= near and s < stage) for b, s in others)
             sooner = sooner or any(b < block and s < stage for b, s in others)
             if block in asked:
-                told[i].append(not sooner)
-    return {i: mean(each) + WAITED_SHARE * (1 - mean(each)) for i, each in told.items()}
+                told[place].append(not sooner)
+    return {place: mean(each) + WAITED_SHARE * (1 - mean(each)) for place, each in told.items()}
 
 
 @pytest.mark.parametrize("at_once", [7, 16, 24])
@@ -131,8 +161,8 @@ def test_each_piece_by_itself_gives_the_same(at_once: int) -> None:
     next_one = rng.integers(0, 60, 60).astype(np.int32)
     streams, code = recording(source, 24, 64, np.zeros(2048, np.int32), next_one, np.zeros(1536, np.int32))
     first = first_touch_shares(streams, range(24), at_once, code, WAITED_SHARE)
-    for i, share in slowly(streams, range(24), at_once, code).items():
-        assert first[i] == pytest.approx(share), i
+    for place, share in slowly(streams, range(24), at_once, code).items():
+        assert first[place] == pytest.approx(share), place
 
 
 @pytest.mark.every(2)

@@ -12,7 +12,7 @@ from warplens.model.result.extrapolation import ROUNDING, block_cycles, cycles_o
 
 
 def cycles(number: int, total: int, scale: float = 1.0, what_if: tuple[str, ...] = (), others: bool = False) -> float:
-    chosen: Any = SimpleNamespace(blocks=range(number), of_blocks=total, resident=4, other_sms=others)
+    chosen: Any = SimpleNamespace(blocks=range(number), of_blocks=total, resident=4, other_sms=others, busy=0.0)
     ends = np.arange(1, number + 1) * 100.0
     history: Any = SimpleNamespace(began=np.maximum(ends - 400, 0), ended=ends)
     return cycles_of_all_blocks(1000.0, scale, history, chosen, what_if)

@@ -18,8 +18,8 @@ def test_a_shuffle_takes_the_load_store_unit_for_a_cycle(
     free: float, left_at: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(simulate, "occupy_queue_entry", lambda sub_partition, leave, memory: None)
-    for beside in ("shared_share", "return_cycles"):  # products of warpgroups, of which there are none
-        monkeypatch.setattr(simulate, beside, getattr(simulate, beside).python)
+    for name in ("shared_share", "return_cycles", "part_of_trace"):
+        monkeypatch.setattr(simulate, name, getattr(simulate, name).python)
     unit: Any = SimpleNamespace(free=free)
     settings: Any = SimpleNamespace(issue_cycles=4.0, register_read_latency=6.0)
     memory: Any = SimpleNamespace(
@@ -30,7 +30,8 @@ def test_a_shuffle_takes_the_load_store_unit_for_a_cycle(
     code: Any = SimpleNamespace(
         kind=np.array([Kind.SHUFFLE]), latency=np.array([23.0]), lane_bytes=np.array([4]), bypasses_l1=np.array([0])
     )
-    warps: Any = SimpleNamespace(position=np.zeros(4, np.int64), stop=np.zeros(4, np.int64))
+    position, first, stop = np.zeros((3, 4), np.int64)
+    warps: Any = SimpleNamespace(position=position, first=first, stop=stop)
     blocks: Any = SimpleNamespace(wake=np.zeros(4), wave=np.zeros(1, np.int64))
     work: Any = SimpleNamespace(code=code, warps=4, words=np.zeros(1, np.uint32))
     done, *_ = simulate.serve_memory_instruction.python(0, 0, 10.0, warps, blocks, work, memory)

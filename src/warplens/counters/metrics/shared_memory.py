@@ -2,7 +2,8 @@
 
 Found on an H200:  conflicts are wavefronts above the *ideal*, not above the requests: LDS.128 that
 broadcasts two words takes 2 wavefronts, is ideal with 2 and has no conflict.  The SASS load wavefronts have
-no LDSM in them, the hardware ones have; the hardware total leaves out LDGSTS, the SASS total has it.
+no LDSM in them, the hardware ones have; the hardware total leaves out LDGSTS, the SASS total has it, and wgmma's reads
+of its matrices.
 LDGSTS conflicts are not emitted: of a copy past the L1 cache (.BYPASS) an H200 reads none, whatever its
 wavefronts; the excess over the ideal has them.  Nsight Compute 2025.3.1 takes most LDGSTS that have an offset in
 shared memory for one lane's bytes (copies_beside.csv), so its bytes a wavefront are too few there.
@@ -10,6 +11,7 @@ shared memory for one lane's bytes (copies_beside.csv), so its bytes a wavefront
 
 from __future__ import annotations
 
+from warplens.counters.metrics.matrix_products import BYTES as OPERAND_BYTES
 from warplens.counters.vocabulary import (
     ATOMIC,
     BYTES,
@@ -35,6 +37,7 @@ from warplens.counters.vocabulary import (
 LDS, LDSM = SHARED & LOAD & ~opcode("LDSM"), opcode("LDSM")
 STS, STSM = SHARED & STORE & ~opcode("STSM"), opcode("STSM")
 ATOMS, LDGSTS = SHARED & ATOMIC, opcode("LDGSTS")
+WITH_MATRICES = WAVEFRONTS[SHARED] + OPERAND_BYTES // 128  # 17 kernels of the third blind list, on an H200
 
 
 def ideal(kind: Selection) -> Quantity:
@@ -79,7 +82,7 @@ METRICS: tuple[Formula, ...] = (
     exact(f"{SASS_WAVES}_op_atom.sum", "", WAVEFRONTS[ATOMS]),
     exact(f"{SASS_WAVES}_op_ldgsts.sum", "", WAVEFRONTS[LDGSTS], ampere),
     exact(f"{SASS_WAVES}_op_stsm.sum", "", WAVEFRONTS[STSM], hopper),
-    exact("smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared.sum", "", WAVEFRONTS[SHARED]),
+    exact("smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared.sum", "", WITH_MATRICES),
     modelled(f"{BANKS}.sum", "", conflicts(ANY)),
     modelled(f"{BANKS}_op_ld.sum", "", conflicts(LDS), turing),
     modelled(f"{BANKS}_op_ld.sum", "", conflicts(LDS | LDSM), ampere),
@@ -98,8 +101,12 @@ METRICS: tuple[Formula, ...] = (
         exact(
             f"smsp__sass_average_data_bytes_per_wavefront_mem_shared{op}.pct",
             "%",
-            100 * BYTES[kind] / (128 * WAVEFRONTS[kind]),
+            100 * BYTES[kind] / (128 * waves),
         )
-        for op, kind in {"": SHARED, "_op_ld": LDS, "_op_st": STS}.items()
+        for op, kind, waves in (
+            ("", SHARED, WITH_MATRICES),
+            ("_op_ld", LDS, WAVEFRONTS[LDS]),
+            ("_op_st", STS, WAVEFRONTS[STS]),
+        )
     ),
 )

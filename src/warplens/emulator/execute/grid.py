@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from warplens.core.counts import MANY_BLOCKS
 from warplens.emulator.analysis.order_dependence import dependence
 from warplens.emulator.execute import syscalls
 from warplens.emulator.execute.deadlock_report import format_hang
@@ -36,6 +37,7 @@ from warplens.emulator.instrument.global_race_detector import GlobalMemory
 from warplens.emulator.instrument.hazard_report import format_found, hazards
 from warplens.emulator.instrument.instrumentation import unit
 from warplens.emulator.jit.native_code import NativeCode
+from warplens.emulator.memory.buffer_pool import address
 from warplens.emulator.memory.device_memory import DeviceMemory
 from warplens.emulator.state.check_set import NO_CHECKS, UNCOUNTED, Checks, with_asynchronous
 from warplens.emulator.state.structs import FaultKind, Touch
@@ -94,7 +96,7 @@ def run(
     depends = partial(dependence, kernel, program, launch.blocks * launch.warps_per_block)
     return LaunchTrace(
         launch, result.counts, result.blocks, seconds, found, result.printed, depends, result.executed,
-        result.longest, result.driver_calls, counted,
+        result.longest, result.block_instructions, result.driver_calls, counted,
     )  # fmt: skip
 
 
@@ -133,6 +135,7 @@ class GridExecution:
             step = unit(state.plan.program)
             self.races = GlobalMemory(memory, state.launch, step, heap and heap[0])
         self._workers: list[Worker] = []
+        self.block_instructions = np.zeros(self.blocks if self.blocks < MANY_BLOCKS else 0, np.int64)
         self.hottest_place = ""  # "copy.cu:40", of an attempt that did not complete
 
     def run(self, threads: int, sample: Sample | None = None) -> GridResult | Restart:
@@ -181,6 +184,7 @@ class GridExecution:
             return outcome
         self._release(list(self._workers))
         self.memory.fill(threads, lent=True)
+        self.block_instructions[:] = 0
         return self.drive([self.worker()], [(0, self.blocks)])
 
     def _run_in_any_order(self, first: Worker, threads: int, interleaved: bool) -> Outcome:
@@ -314,6 +318,7 @@ class GridExecution:
 
     def worker(self) -> Worker:
         made = Worker(self.state, self.memory, self.heap)
+        made.env.block_instructions = address(self.block_instructions) if self.block_instructions.size else 0
         if self.races:
             made.env.races = addressof(self.races.record)
         self._workers.append(made)
@@ -341,7 +346,7 @@ class GridExecution:
         if sample is None:
             total = total_of(workers)
             read, executed = partial(plan.read, total, self.code.weights), partial(plan.executed_by_block, total)
-            return GridResult(read, executed, self.blocks, workers, self.races)
+            return GridResult(read, executed, self.blocks, workers, self.races, self.block_instructions)
         of_ends = partial(plan.read, total_of(workers[:1]), self.code.weights)
         of_inner = partial(plan.read, total_of(workers[1:]), self.code.weights)
         first = [block.first for block in plan.program.blocks]

@@ -19,6 +19,8 @@ from warplens.emulator.instrument.hazard_report import hazards, unwatched
 from warplens.emulator.memory.device_memory import DeviceMemory
 from warplens.emulator.state.check_set import Checks
 
+NOT_KEPT: Counts = np.empty(0, np.int64)
+
 
 class GridResult:
     """Grid result: counts and warp instructions by basic block (read when needed), findings and output of the blocks
@@ -26,14 +28,14 @@ class GridResult:
 
     def __init__(
         self, counts: Callable[[], dict[str, Any]], executed: Callable[[], NDArray[np.int64]], blocks: int,
-        workers: Sequence[Worker], races: GlobalMemory | None,
+        workers: Sequence[Worker], races: GlobalMemory | None, block_instructions: Counts = NOT_KEPT,
     ) -> None:  # fmt: skip
         self.counts, self.executed, self.blocks = counts, executed, blocks
         self.findings: list[FindingTable] = [worker.findings for worker in workers]
         self.races = races
         self.printed = syscalls.output([worker.driver for worker in workers])
         self.driver_calls = tuple(sorted(set().union(*(worker.driver.names for worker in workers))))
-        self.longest = longest_warp(workers)
+        self.longest, self.block_instructions = longest_warp(workers), block_instructions
 
     def hazards(self, program: Program, launch: Launch, memory: DeviceMemory, checks: Checks) -> tuple[Any, ...]:
         found = hazards(self.findings, program, launch, memory, checks)

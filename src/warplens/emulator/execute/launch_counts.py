@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warplens.core.counts import LongestWarp, Trace
+from warplens.core.counts import Counts, LongestWarp, Trace
 from warplens.core.hazard import Hazard
 from warplens.core.launch import Launch
 
@@ -31,6 +31,7 @@ class LaunchTrace:
     dependence: Callable[[], tuple[str, str]]
     executed: Callable[[], NDArray[np.int64]]
     longest: LongestWarp | None
+    block_instructions: Counts
     driver_calls: tuple[str, ...] = ()
     counted: bool = True
 
@@ -41,5 +42,5 @@ class LaunchTrace:
         return Trace(
             self.launch, blocks_run=self.blocks_run, seconds=self.seconds, hazards=self.hazards, printed=self.printed,
             counts_depend_on=counts, addresses_depend_on=addresses, longest=self.longest,
-            driver_calls=self.driver_calls, **self.read(),
+            block_instructions=self.block_instructions, driver_calls=self.driver_calls, **self.read(),
         )  # fmt: skip

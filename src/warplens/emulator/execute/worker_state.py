@@ -206,7 +206,7 @@ class WorkerState:
 
     def bind_launch(self, memory: DeviceMemory, parameters: bytes) -> None:
         """Binds the buffers at their current addresses, and the kernel's parameters; no warp is done."""
-        self.env.longest_warp, self.env.longest_block = LONG_WARP, -1
+        self.env.longest_warp, self.env.longest_block, self.env.block_instructions = LONG_WARP, -1, 0
         memmove(self.env.bank[0] + self.configuration.parameters[0], parameters, len(parameters))
         self.env.buffer_count = len(memory.allocations)
         memory.describe_all(self.buffers)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from warplens import llvm
+from warplens.core.counts import SHORT_WARP
 from warplens.emulator.codegen.structured_builder import i32, i64
 from warplens.emulator.codegen.vector_types import I32, I64
 from warplens.emulator.lowering.codegen_context import WarpBuilder
@@ -108,6 +109,8 @@ class SplitDispatch:
         longest = code.load(WorkerEnv, self.f.env, "longest_warp")
         with code.when(b.icmp_signed(">=", executed, longest), likely=False):
             b.call(self.f.t.runtime.blocks.keep_longest, [self.f.env, self.f.block, executed])
+        with code.when(b.icmp_signed(">=", executed, i64(SHORT_WARP)), likely=False):
+            b.call(self.f.t.runtime.blocks.add_instructions, [self.f.env, self.f.block, executed])
         b.ret(i32(Status.DONE))
 
     def add_used(self) -> llvm.Value:

@@ -212,10 +212,7 @@ class BlockScheduler:
         ones that of the first block."""
         made, code = function(self.module, "keep_longest", VOID, [PTR, PTR, I64])
         env, block, instructions = made.args
-        b = code.b
-        x, y, z = (b.zext(code.load(BlockState, block, "ctaid", axis), I64) for axis in range(3))
-        columns, rows = (b.zext(code.load(WorkerEnv, env, "grid", axis), I64) for axis in range(2))
-        number = b.add(x, b.mul(columns, b.add(y, b.mul(rows, z))))
+        b, number = code.b, self._number(code, env, block)
         longer = b.icmp_signed(">", instructions, code.load(WorkerEnv, env, "longest_warp"))
         earlier = b.icmp_signed("<", number, code.load(WorkerEnv, env, "longest_block"))
         with code.when(b.or_(longer, earlier)):
@@ -223,6 +220,27 @@ class BlockScheduler:
             code.store(number, WorkerEnv, env, "longest_block")
         b.ret_void()
         return made
+
+    @cached_property
+    def add_instructions(self) -> llvm.Function:
+        """add_instructions(env, block, instructions): a warp that executed so many is done; adds them to those of its
+        block, which one worker runs at a time."""
+        made, code = function(self.module, "add_instructions", VOID, [PTR, PTR, I64])
+        env, block, instructions = made.args
+        b = code.b
+        kept = code.load(WorkerEnv, env, "block_instructions")
+        with code.when(code.nonzero(kept)):
+            place = code.at(b.inttoptr(kept, PTR), b.mul(self._number(code, env, block), i64(8)))
+            b.store(b.add(b.load(place, typ=I64), instructions), place)
+        b.ret_void()
+        return made
+
+    def _number(self, code: StructuredBuilder, env: llvm.Value, block: llvm.Value) -> llvm.Value:
+        """The block's number in the grid."""
+        b = code.b
+        x, y, z = (b.zext(code.load(BlockState, block, "ctaid", axis), I64) for axis in range(3))
+        columns, rows = (b.zext(code.load(WorkerEnv, env, "grid", axis), I64) for axis in range(2))
+        return b.add(x, b.mul(columns, b.add(y, b.mul(rows, z))))
 
     def run_block(self, run_warp: llvm.Function) -> llvm.Function:
         """run_block(env, block): warps in turn until the block is done, faults, or has used its rounds."""

@@ -169,6 +169,10 @@ class WorkerEnv(c.Structure):
         ("locate_surface", c.c_void_p),
         ("longest_warp", c.c_int64),  # instructions of the longest warp that is done, in loops; LONG_WARP at first
         ("longest_block", c.c_int64),  # number of its block; -1 at first
+        (
+            "block_instructions",
+            c.c_int64,
+        ),  # address: of each block's instructions in loops of warps that are done; or 0
         ("begin_box", c.c_void_p),  # machine code (emulator/bulk)
         ("advance_box", c.c_void_p),
         ("tensor_code", c.c_void_p * TENSOR_FUNCTIONS),  # likewise (emulator/tensor_memory)

@@ -4,6 +4,9 @@ Neighbouring blocks share tile borders.  They start together and run the same co
 late, after waiting for its own data, finds that its neighbour has loaded it already.  A warp's progress is measured by
 the number of its waits for loads, and by the barriers at which warps of a block synchronise; that of one that issues
 bulk copies by its waits at mbarriers, where other warps give stages of shared memory back.
+
+The shares are those of an instruction in each part of its warps' traces: blocks that work on one tile after the other
+all wait for DRAM with the first, and find what others have loaded with the last.
 """
 
 from __future__ import annotations
@@ -29,19 +32,22 @@ LOADING = (Kind.LOAD, Kind.ASYNC_COPY, Kind.ATOMIC, Kind.BULK_LOAD)
 ENOUGH = assumed(400_000, "pieces of 64 bytes", "effort: to analyse, each with every block that reaches it")
 MOST = assumed(10 * ENOUGH, "entries of 16 bytes", "effort: that all pieces have at the most")
 PHASES = assumed(1024, "phases between barriers", "effort: later ones count as one")
+PARTS = assumed(16, "parts of a warp's trace", "effort: tiles of a persistent block, of which few have more")
 
 
 class LoadedPieces(NamedTuple):
-    """Loads of 64-byte pieces: number, block (index into WarpStreams.blocks), stage of its progress, instruction."""
+    """Loads of 64-byte pieces: number, block (index into WarpStreams.blocks), stage of its progress, instruction, and
+    part of the warp's trace."""
 
     pieces: NDArray[np.uint32]
     blocks: NDArray[np.int32]
     stages: NDArray[np.int32]
     instructions: NDArray[np.int32]
+    parts: NDArray[np.int32]
 
     @classmethod
     def empty(cls, size: int) -> LoadedPieces:
-        return cls(np.empty(size, np.uint32), *(np.empty(size, np.int32) for _ in range(3)))
+        return cls(np.empty(size, np.uint32), *(np.empty(size, np.int32) for _ in range(4)))
 
     def select(self, which: Any) -> LoadedPieces:
         return LoadedPieces(*(each[which] for each in self))
@@ -50,8 +56,8 @@ class LoadedPieces(NamedTuple):
 def first_touch_shares(
     streams: WarpStreams, sampled: Sequence[int], at_once: int, code: InstructionTable, waited_share: float
 ) -> NDArray[np.float64]:
-    """By instruction: of the pieces that a block loads first with it, the share that no other concurrently running
-    block has loaded before.
+    """By instruction and part of the trace: of the pieces that a block loads first with it, the share that no other
+    concurrently running block has loaded before.
 
     streams   of the blocks `sampled` and of those that share lines with them
     waited_share   of what a neighbour has loaded before, that counts as loaded first
@@ -72,7 +78,7 @@ def first_touch_shares(
     new = np.ones(n, bool)
     new[1:] = (loads.pieces[1:] != loads.pieces[:-1]) | (numbers[1:] != numbers[:-1])
     loads, numbers = loads.select(new), numbers[new]
-    counts = FirstTouchCounts(np.zeros(code.kind.size), np.zeros(code.kind.size))
+    counts = FirstTouchCounts(*(np.zeros((code.kind.size, int(PARTS))) for _ in range(2)))
     window = at_once / (float(loads.stages.max(initial=0)) + 1.0)
     _count_first_touches(loads, numbers, np.isin(numbers, np.array(sampled, np.int64)), at_once, window, counts)
     alone = np.where(counts.loads > 0, counts.first / np.maximum(counts.loads, 1.0), 1.0)
@@ -80,7 +86,8 @@ def first_touch_shares(
 
 
 class FirstTouchCounts(NamedTuple):
-    """By instruction: pieces that the sampled blocks load, and those of them that no block has loaded before."""
+    """By instruction and part: pieces that the sampled blocks load, and those of them that no block has loaded
+    before."""
 
     loads: NDArray[np.float64]
     first: NDArray[np.float64]
@@ -96,8 +103,9 @@ def _count_first_touches(loads, numbers, sampled, at_once, window, counts):  # t
             end += 1
         for k in range(start, end):
             if sampled[k]:
-                counts.loads[loads.instructions[k]] += 1.0
-                counts.first[loads.instructions[k]] += float(_is_first(k, start, end, loads, numbers, at_once, window))
+                i, part = loads.instructions[k], loads.parts[k]
+                counts.loads[i, part] += 1.0
+                counts.first[i, part] += float(_is_first(k, start, end, loads, numbers, at_once, window))
         start = end
 
 
@@ -179,9 +187,16 @@ def _walk_warp(trace, code, walk, phase_stages, share, out, n):  # type: ignore[
                         pending |= 1 << max(code.write_barrier[i], 0)
                     if not walk.finds_phases:
                         sectors = SectorRange(words, at + ACCESSED, at + size)
-                        n = _store_pieces(sectors, walk.block, phase_stages[phase] + stage, i, share, out, n)
+                        part = part_of_trace(at, trace.starts[walk.warp], end)
+                        n = _store_pieces(sectors, walk.block, phase_stages[phase] + stage, i, part, share, out, n)
                 at += size
     return n
+
+
+@compiled
+def part_of_trace(at, start, end):  # type: ignore[no-untyped-def]
+    """Number of the part in which position `at` of a warp's trace lies."""
+    return min(int(PARTS) * (at - start) // max(end - start, 1), int(PARTS) - 1)
 
 
 class SectorRange(NamedTuple):
@@ -193,7 +208,7 @@ class SectorRange(NamedTuple):
 
 
 @compiled
-def _store_pieces(sectors, block, stage, i, share, out, n):  # type: ignore[no-untyped-def]
+def _store_pieces(sectors, block, stage, i, part, share, out, n):  # type: ignore[no-untyped-def]
     """Store the pieces of an access, each once; returns their number, n before."""
     before = np.uint32(0xFFFFFFFF)
     for k in range(sectors.first, sectors.last):
@@ -201,6 +216,7 @@ def _store_pieces(sectors, block, stage, i, share, out, n):  # type: ignore[no-u
         if piece != before and (share >= 1.0 or hashed(np.int64(piece) + 77) < share):
             if n < out.pieces.size:
                 out.pieces[n], out.blocks[n], out.stages[n], out.instructions[n] = piece, block, stage, i
+                out.parts[n] = part
             n += 1
         before = piece
     return n

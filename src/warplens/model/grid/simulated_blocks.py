@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
+
+import numpy as np
 
 from warplens.core.counts import Trace
 from warplens.counters.occupancy import Occupancy
@@ -32,6 +35,10 @@ CENTRES = assumed(24, "blocks", "effort: sampled with all their neighbours")
 CENTRES_INSTRUCTIONS = assumed(4_000_000, "warp instructions", "effort: of these")
 
 
+UNEVEN = assumed(1.1, "factor", "effort: blocks of which the longest is no longer are dealt out like equal ones")
+FEW_WAVES = assumed(8, "waves of blocks", "effort: after more of them all SMs end at about the same time")
+
+
 @dataclass(frozen=True)
 class SimulatedBlocks:
     """blocks   of one SM, in order;  of_blocks: all blocks of that SM
@@ -40,6 +47,8 @@ class SimulatedBlocks:
     sample      randomly drawn blocks, for the footprint only
     centres     blocks sampled with their neighbours in the grid, none where `sample` are all
     active      SMs that have a block;  resources: of an SM for blocks
+    busy        of the time until the SM ends that ends last, the share in which the average SM has blocks; 0 where
+                blocks are even, and this SM has as many as any
     effort      share of the usual number of blocks and sectors
     """
 
@@ -51,6 +60,7 @@ class SimulatedBlocks:
     active: int
     resources: SmResources
     effort: float = 1.0
+    busy: float = 0.0
 
     @property
     def resident(self) -> int:
@@ -75,7 +85,9 @@ def choose_blocks(trace: Trace, machine: Machine, occupancy: Occupancy, effort: 
         usual = max(int(ENOUGH / each) // resident, 1)  # waves
         count = min(max(int(usual * effort), min(usual, LEAST_WAVES)) * resident, whole)
     longest = _longest_block(trace) if count == whole else None
-    blocks = _blocks_of_sm(total, active, count, longest, whole >= 2 * resident)
+    blocks, busy = _blocks_of_sm(total, active, count, longest, whole >= 2 * resident), 0.0
+    if count == whole and resident < whole <= FEW_WAVES * resident and longest is None:
+        blocks, busy = _last_sm(trace, active, resident) or (blocks, busy)
     pairs = min(PAIRS_BLOCKS, int(PAIRS_INSTRUCTIONS / each))
     wanted = max(int(FOOTPRINT_INSTRUCTIONS * effort / each), pairs, LEAST_BLOCKS)
     wanted = min(wanted, int(FOOTPRINT_BLOCKS * effort))
@@ -90,7 +102,7 @@ def choose_blocks(trace: Trace, machine: Machine, occupancy: Occupancy, effort: 
     other_sms = _blocks_of_other_sms(total, active, int(SEVERAL * effort / (whole * each))) if whole <= resident else ()
     places = min(max(occupancy.places, resident), AT_ONCE * resident, whole)
     room = SmResources(resident, places, occupancy.seats, machine.limits.sub_partitions)
-    return SimulatedBlocks(blocks, other_sms, more, random_blocks(total, centres), whole, active, room, effort)
+    return SimulatedBlocks(blocks, other_sms, more, random_blocks(total, centres), whole, active, room, effort, busy)
 
 
 Grid = tuple[int, int, int]
@@ -129,6 +141,26 @@ def _blocks_of_sm(total: int, active: int, count: int, longest: int | None, anyo
     if longest is not None:
         blocks[longest // active] = longest
     return tuple(blocks)
+
+
+def _last_sm(trace: Trace, active: int, resident: int) -> tuple[tuple[int, ...], float] | None:
+    """Blocks of the SM that ends last, and `busy`, where blocks are uneven: each goes to the first slot that is free,
+    and takes as long as it has instructions."""
+    looped = trace.block_instructions
+    if not looped.size:
+        return None
+    instructions = looped + (trace.executed.sum() - looped.sum()) / looped.size
+    if instructions.max() <= UNEVEN * instructions.mean():
+        return None
+    slots = [(0.0, slot) for slot in range(active * resident)]  # sorted, so a heap
+    blocks: list[list[int]] = [[] for _ in range(active)]
+    for number, size in enumerate(instructions.tolist()):
+        end, slot = slots[0]
+        heapq.heapreplace(slots, (end + size, slot))
+        blocks[slot % active].append(number)
+    ends = np.zeros(active)
+    np.maximum.at(ends, [slot % active for _, slot in slots], [end for end, _ in slots])
+    return tuple(blocks[int(ends.argmax())]), float(ends.mean() / ends.max())
 
 
 def _blocks_of_other_sms(total: int, active: int, count: int) -> tuple[tuple[int, ...], ...]:

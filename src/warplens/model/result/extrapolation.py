@@ -94,7 +94,7 @@ def cycles_of_all_blocks(
     scale   instructions of all its blocks / those simulated
     """
     number, total, resident = len(chosen.blocks), chosen.of_blocks, chosen.resident
-    if chosen.other_sms or (number == total and "no_divergence" in what_if):
+    if chosen.other_sms or chosen.busy or (number == total and "no_divergence" in what_if):
         return simulated
     if number == total:
         return simulated * max(scale, 1.0) if abs(scale - 1) > ROUNDING else simulated

@@ -59,6 +59,9 @@ def activity(
     whole = chosen.of_blocks
     cycles, warp_cycles = _single_sm(history, machine, warps)
     cycles, warp_cycles = cycles * longer, warp_cycles * longer
+    if chosen.busy:
+        share = chosen.busy * chosen.active / machine.multiprocessors
+        return Activity(share * cycles, share * warp_cycles)
     fewer = 1 - (total - (whole - 1) * machine.multiprocessors) / machine.multiprocessors if whole > 1 else 0.0
     less, warps_less = cycles * (whole - 1) / whole, warp_cycles * (whole - 1) / whole
     if 1 < whole == history.ended.size:

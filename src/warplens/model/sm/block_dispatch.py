@@ -87,7 +87,7 @@ def start_block(place, started, warps, blocks, work, stalls, settings):  # type:
             at = w - w % blocks.wake.size + (w + number) % blocks.wake.size
         slot, n = place * work.warps + at, number * work.warps + w
         blocks.seats[slot % blocks.wake.size] -= 1
-        warps.position[slot], warps.stop[slot] = work.starts[n], work.ends[n]
+        warps.position[slot], warps.first[slot], warps.stop[slot] = work.starts[n], work.starts[n], work.ends[n]
         blocks.next[Next.TURN] += 1
         warps.order[slot] = blocks.next[Next.TURN]
         warps.board[slot, :], warps.started[slot] = 0, 0

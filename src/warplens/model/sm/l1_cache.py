@@ -119,7 +119,10 @@ def serve_miss(request, entry, missing, memory):  # type: ignore[no-untyped-def]
     for n in range(missing):
         at = max(at, flight[(int(state.waited_for) + n) % flight.size])
     memory.servers.load_store.free = max(memory.servers.load_store.free, at)  # a full list blocks the next access
-    sent = LineRequest(request.instruction, request.slot, request.wave, request.line, request.mask, request.lone, at)
+    sent = LineRequest(
+        request.instruction, request.slot, request.wave, request.part, request.line, request.mask, request.lone, at,
+        request.copy,
+    )  # fmt: skip
     come, far = request_sectors(sent, missing, memory.l1.valid[entry], port, memory)
     for _ in range(missing):
         flight[int(state.waited_for) % flight.size] = come

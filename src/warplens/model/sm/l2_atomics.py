@@ -32,11 +32,12 @@ def update_line(request, memory):  # type: ignore[no-untyped-def]
     pairs, moved, far = int(mask & 3 > 0) + int(mask & 12 > 0), 0.0, False
     for half in (0, 2):
         if mask >> half & 3 and not was_requested(memory.asked, 4 * line + half):
-            source = source_of(line, request.wave, memory.supply)
+            source = source_of(line, request.copy, request.wave, memory.supply)
             counts.l2_pieces += 1
             counts.l2_in_pieces += (mask >> half & 1) + (mask >> half + 1 & 1)
             moved += source.dram_share
-            far = far or (source.from_dram and hashed(line + 29) < memory.supply.first[request.instruction])
+            first = memory.supply.first[request.instruction, request.part]
+            far = far or (source.from_dram and hashed(line + 29) < first)
     read_pieces(moved, request.lone and pairs == 1, request.at, memory)
     store_sectors(line, count_sectors(mask), request.at, memory)
     if far:

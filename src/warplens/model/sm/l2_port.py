@@ -21,6 +21,7 @@ from warplens.model.grid.request_coalescing import arrival_share
 from warplens.model.sm.l2_share import Requester, holds_line, was_requested
 from warplens.simc import Record, compiled
 
+BUFFERS = 1 << 10  # defined: above their number
 ONE_SECTOR = 1 << 40  # defined: distinguishes the bit of a sector from that of its 64 bytes
 
 
@@ -58,18 +59,21 @@ class L2State(Record):
 class LineRequest(NamedTuple):
     """One line of a warp-wide access.
 
-    instruction, slot   of the warp that issued it;  wave: of its block
+    instruction, slot   of the warp that issued it;  wave: of its block;  part: of the warp's trace (first_touch.py)
     line, mask   its number, and the requested sectors;  lone: the access covers neither neighbouring line
     at           when its tag has been looked up (cycles)
+    copy         number of an asynchronous copy, of which L2 has all lines of a buffer or none (drawn_by), else -1
     """
 
     instruction: int
     slot: int
     wave: int
+    part: int
     line: int
     mask: int
     lone: bool
     at: float
+    copy: int
 
 
 class LineSource(NamedTuple):
@@ -103,13 +107,20 @@ class L2Lookup(NamedTuple):
 
 
 @compiled
-def source_of(line, wave, supply):  # type: ignore[no-untyped-def]
-    """LineSource of a line, for a wave of blocks."""
+def drawn_by(line, copy, buffer):  # type: ignore[no-untyped-def]
+    """Number by which it is drawn whether another SM has fetched a line before: a tile that is copied was fetched as a
+    whole, or not at all."""
+    return line if copy < 0 else BUFFERS * copy + buffer
+
+
+@compiled
+def source_of(line, copy, wave, supply):  # type: ignore[no-untyped-def]
+    """LineSource of a line, for a wave of blocks; `copy`: of LineRequest."""
     sector = line * 4
     for n in range(supply.lows.size):
         if supply.lows[n] <= sector + 3 and sector < supply.highs[n]:
             then = min(wave, supply.latency.shape[1] - 1)
-            from_dram = hashed(line) < supply.latency[n, then]
+            from_dram = hashed(drawn_by(line, copy, n)) < supply.latency[n, then]
             return LineSource(from_dram, supply.weight[n, then], supply.own[n], supply.keys[n], n)
     return LineSource(False, 0.0, 1.0, 0.0, -1)
 
@@ -147,7 +158,7 @@ def look_up_l2(request, half, wanted, valid, before, memory):  # type: ignore[no
     """
     far, lost, near, moved, arriving = before
     line, mask, counts, supply = request.line, request.mask, memory.counts, memory.supply
-    from_dram, share, own, keys, buffer = source_of(line, request.wave, supply)
+    from_dram, share, own, keys, buffer = source_of(line, request.copy, request.wave, supply)
     near = is_near_both_partitions(line, own, keys, memory.settings.l2)
     arrive = 1.0
     if buffer >= 0:
@@ -166,7 +177,14 @@ def look_up_l2(request, half, wanted, valid, before, memory):  # type: ignore[no
         sector = 4 * line + half + (0 if mask >> half & 1 and not valid >> half & 1 else 1)
         new = not was_requested(memory.asked, ONE_SECTOR + sector) if wanted == 1 else first
     if first:
-        far, moved = far or (from_dram and hashed(line + 29) < supply.first[request.instruction]), moved + share
+        far, moved = (
+            far
+            or (
+                from_dram
+                and hashed(drawn_by(line, request.copy, buffer) + 29) < supply.first[request.instruction, request.part]
+            ),
+            moved + share,
+        )
     if not kept and (keys > 0 or not first):
         again = 1.0 - share if first else 1.0
         far, lost, new, moved = True, True, first, moved + again

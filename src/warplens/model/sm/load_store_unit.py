@@ -73,7 +73,8 @@ class Access(NamedTuple):
 
     instruction, kind   its number, and what it does (layout.py);  bytes: of a lane;  past_l1: a load that bypasses L1
     entry               position of its entry in the words of the trace
-    slot, sub_partition of its warp;  wave: of its block
+    slot, sub_partition of its warp;  wave: of its block;  part: of the warp's trace (grid/first_touch.py)
+    copy                number of an asynchronous copy's group, else -1
     """
 
     instruction: int
@@ -85,6 +86,8 @@ class Access(NamedTuple):
     slot: int
     sub_partition: int
     wave: int
+    part: int
+    copy: int
 
 
 class ServedLines(NamedTuple):
@@ -203,7 +206,9 @@ def serve_lines(access, words, sectors, lanes, free, memory):  # type: ignore[no
         looked_up = max(looked_up, at)
         lone = line != before + 1 and (position == last or (np.int64(words[position]) >> 2) + shift != line + 1)
         before = line
-        request = LineRequest(access.instruction, access.slot, access.wave, line, mask, lone, at)
+        request = LineRequest(
+            access.instruction, access.slot, access.wave, access.part, line, mask, lone, at, access.copy
+        )
         if kind in (Kind.LOAD, Kind.ASYNC_COPY):
             if access.past_l1:
                 invalidate(line, mask, memory.l1)

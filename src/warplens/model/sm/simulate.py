@@ -19,6 +19,7 @@ import numpy as np
 
 from warplens.emulator.state.trace_format import SHARED
 from warplens.model import layout as p
+from warplens.model.grid.first_touch import part_of_trace
 from warplens.model.grid.memory_supply import SupplyArrays
 from warplens.model.instruction.instruction_table import InstructionTable
 from warplens.model.instruction.sm_resources import SmResources
@@ -70,8 +71,12 @@ def serve_memory_instruction(slot, i, t, warps, blocks, work, memory):  # type: 
         unit.free = max(unit.free, t + 1.0) + 1 / shared_share(sp, t, memory.products)
         done = leave + work.code.latency[i]
     wave, size, past_l1 = blocks.wave[slot // work.warps], work.code.lane_bytes[i], work.code.bypasses_l1[i] > 0
+    part = part_of_trace(at, warps.first[slot], warps.stop[slot])
+    copy = warps.grouped[slot] if kind == Kind.ASYNC_COPY else -1
     while at < warps.stop[slot] and work.words[at] < ENTER and instruction(work.words[at]) == i:
-        out, come, got = serve_access(Access(i, kind, size, past_l1, t, at, slot, sp, wave), work.words, memory)
+        out, come, got = serve_access(
+            Access(i, kind, size, past_l1, t, at, slot, sp, wave, part, copy), work.words, memory
+        )
         leave, done, read = max(leave, out), max(done, come), max(read, got)
         long = long or space(work.words[at]) != SHARED
         at += length(work.words[at])
@@ -169,7 +174,8 @@ def _memory(
 def _warps(slots: int, log: StallLog) -> Warps:
     whole = partial(np.zeros, dtype=np.int64)
     return Warps(
-        position=whole(slots), stop=whole(slots), now=np.full(slots, -1, np.int64), until=whole(slots),
+        position=whole(slots), first=whole(slots), stop=whole(slots), now=np.full(slots, -1, np.int64),
+        until=whole(slots),
         base=np.full(slots, p.NEVER), mark=np.zeros(slots), why=whole(slots), order=whole(slots),
         waiting=np.full(slots, -1, np.int64), began=np.zeros(slots), board=np.zeros((slots, p.SCOREBOARDS)),
         because=whole((slots, p.SCOREBOARDS)), groups=np.zeros((slots, p.GROUPS)), grouped=whole(slots),

@@ -68,7 +68,8 @@ class SmWork(NamedTuple):
 class Warps(NamedTuple):
     """Resident warps, by slot.
 
-    position, stop   in the trace: next entry, and end;  now, until: instruction to issue next, last of its block
+    position, first, stop   in the trace: next entry, first, and end
+    now, until       instruction to issue next, last of its block
     base             when the warp itself may issue;  mark, why: start of its wait, and the reason
     order            the lower, the longer it has not issued;  waiting: its barrier, -1: none;  began: its start
     board, because   when each scoreboard is free, and the stall reason of a wait for it
@@ -80,6 +81,7 @@ class Warps(NamedTuple):
     """
 
     position: Array
+    first: Array
     stop: Array
     now: Array
     until: Array

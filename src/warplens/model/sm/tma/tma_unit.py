@@ -18,6 +18,7 @@ import numpy as np
 from warplens.emulator.state.trace_format import ACCESSED, GLOBAL, MBARRIER
 from warplens.machine.parameter import measured
 from warplens.model import layout as p
+from warplens.model.grid.first_touch import part_of_trace
 from warplens.model.layout import Kind
 from warplens.model.sm.dram_share import store_sectors
 from warplens.model.sm.l1_cache import request_sectors
@@ -69,6 +70,7 @@ def serve_bulk_copy(slot, i, t, warps, blocks, work, memory, stalls):  # type: i
     unit, fetches = memory.servers.bulk, work.code.kind[i] == Kind.BULK_LOAD
     each, come = blocks_of(slot, i, warps, work), t
     unit.free = max(unit.free, t + 1.0)
+    part, copy = part_of_trace(at, warps.first[slot], warps.stop[slot]), at
     while at < warps.stop[slot] and work.words[at] < ENTER and instruction(work.words[at]) == i:
         if space(work.words[at]) == GLOBAL:
             position, last = at + ACCESSED, at + length(work.words[at])
@@ -77,7 +79,7 @@ def serve_bulk_copy(slot, i, t, warps, blocks, work, memory, stalls):  # type: i
                 while position < last and int(work.words[position]) >> 2 == line:
                     mask |= 1 << (int(work.words[position]) & 3)
                     position += 1
-                request = LineRequest(i, slot, blocks.wave[block], line, mask, False, unit.free)
+                request = LineRequest(i, slot, blocks.wave[block], part, line, mask, False, unit.free, copy)
                 unit.free += LINE_CYCLES if fetches else 32.0 * count_sectors(mask) / STORE_BYTES
                 if fetches:
                     come = max(come, fetch_line(request, each, memory))
