@@ -182,7 +182,7 @@ class Handler(CodegenContext):
         mask = self.b.load(self.exec, typ=I32)
         if template.own is not None:
             self.at, binding = template.own()
-            lower_instruction(self, self.at, binding, mask, self.b.bitcast(mask, vector(I1)), split=True)
+            lower_instruction(self, self.at, binding, mask, self.code.lanes(mask), split=True)
         elif template.key == LOST.key:
             self.record_fault(FaultKind.BAD_JUMP, self.op_field("index"))
             self.b.branch(self.fault)
