@@ -156,7 +156,6 @@ class Handler(CodegenContext):
         super().__init__(context, llvm.Function(context.module, HANDLER, name))
         self.function.attributes.add("nounwind")
         self.op = self.function.args[3]
-        self.outlined_ops.large = False
         self.place = ProgramPoint(0)
         held = {
             name: self.code.at(self.warp, HEADER + getattr(ThreadedWarpState, name).offset) for name in ("exec", "fuel")
