@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from warplens import llvm
 from warplens.emulator.access import half_warp
@@ -48,6 +49,9 @@ class AccessRoutines:
         words = max(size // 4, 1)
         result = V32 if words == 1 else llvm.LiteralStructType([V32] * words)
         made, site, address, _ = self.begin(name, result, space)
+        if space != "local" and how == "load":
+            with self._one_lane(site, space, address, size) as (lane, place):
+                return_words(site.b, _in_one_lane(site.b, place, lane, size, signed), result)
         if space != "local" and size >= 4 and how == "load":
             with site.code.when(half_warp.may_walk(site.b, address)):
                 self._try_walks(site, space, address, size, result)
@@ -148,6 +152,12 @@ class AccessRoutines:
             return found
         words = max(size // 4, 1)
         made, site, address, data = self.begin(name, llvm.VoidType(), space, [V32] * words)
+        if space != "local" and how == "store":
+            with self._one_lane(site, space, address, size) as (lane, place):
+                for k, word in enumerate(data):
+                    value = site.b.extract_element(narrow(site.b, word, size), lane)
+                    site.b.store(value, site.code.at(place, 4 * k), align=min(size, 4))
+                site.b.ret_void()
         pointers = checked_pointers(self.count, site, space, address, size, Touch.WRITE, None, how)
         # Of the matrices that STSM stores to one row the last wins (measurements/h200/matrix_patterns.csv).
         parts = [EVERY] if how == "store" else [i32(0xFF << 8 * matrix) for matrix in range(4)]
@@ -156,6 +166,25 @@ class AccessRoutines:
             scatter_words(site, space, [narrow(site.b, word, size) for word in data], pointers, lanes)
         site.b.ret_void()
         return made
+
+    @contextmanager
+    def _one_lane(
+        self, site: AccessSite, space: Space, address: llvm.Value, size: int
+    ) -> Iterator[tuple[llvm.Value, llvm.Value]]:
+        """What is emitted inside runs, and must return, where a single lane is active and in bounds; its number and
+        host pointer.  The access is counted."""
+        b, code, mask = site.b, site.code, site.mask
+        with code.when(b.icmp_signed("==", b.and_(mask, b.sub(mask, i32(1))), i32(0)), likely=False):
+            lane = b.and_(code.lowest(mask), i32(31))
+            where = b.extract_element(address, lane)
+            low = b.and_(where, llvm.IRConstant(where.type, size - 1))
+            aligned = b.icmp_signed("==", low, llvm.IRConstant(where.type, 0))
+            with code.when(b.and_(aligned, site.inside(space, where, size))):
+                columns = (SECTORS, TAGS) if space == "global" else (WAVEFRONTS,)
+                for column in (REQUESTS, IDEAL, *columns):
+                    site.add(column, i64(1))
+                site.add(BYTES, i64(size))
+                yield lane, site.pointer(space, where)
 
     def count_row(self, size: int) -> llvm.Function:
         """(counters, first): 32 lanes on consecutive places of global memory, wherever they begin."""
@@ -256,6 +285,17 @@ def narrow(b: llvm.IRBuilder, word: llvm.Value, size: int) -> llvm.Value:
 def widened(b: llvm.IRBuilder, value: llvm.Value, signed: bool) -> llvm.Value:
     """Extends sub-words to words."""
     return b.sext(value, V32) if signed else b.zext(value, V32)
+
+
+def _in_one_lane(b: llvm.IRBuilder, place: llvm.Value, lane: llvm.Value, size: int, signed: bool) -> list[llvm.Value]:
+    """The words at a pointer in one lane, zeros in the others."""
+    words = []
+    for k in range(max(size // 4, 1)):
+        kind = {1: I8, 2: I16}.get(size, I32)
+        value = b.load(b.gep(place, [i64(4 * k)], source_etype=I8), typ=kind, align=kind.width // 8)
+        whole = b.insert_element(llvm.IRConstant(vector(kind), None), value, lane)
+        words.append(whole if kind is I32 else widened(b, whole, signed))
+    return words
 
 
 def gathered_words(site: AccessSite, space: Space, pointers: llvm.Value, size: int, signed: bool) -> list[llvm.Value]:

@@ -24,7 +24,6 @@ V32 = vector(I32)
 NO_MATRIX = Register("UR", -1)
 PRODUCT_TRY = 1024  # instructions that a wait for the warpgroup costs the budget: a loop may have a million of them
 
-
 class WarpgroupOps(MemoryOps):
     """Warpgroup operations of one warp."""
 
