@@ -62,3 +62,51 @@ extern "C" __global__ void histogram(const unsigned* values, unsigned* bins) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     atomicAdd(&bins[values[i] & 1023], 1u);
 }
+
+// Electric potential of points on a grid: an rsqrt for each charge.
+extern "C" __global__ void potential(const float4* charges, int count, float* sums) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float x = 0.1f * threadIdx.x, y = 0.1f * blockIdx.x, sum = 0;
+    for (int k = 0; k < count; k++) {
+        float4 c = charges[k];
+        float dx = x - c.x, dy = y - c.y;
+        sum += c.w * rsqrtf(dx * dx + dy * dy + c.z);
+    }
+    sums[i] = sum;
+}
+
+// Entropy of each row of 64 numbers, and the phase of its sum: logarithm, exponential, sine.
+extern "C" __global__ void entropies(const float* rows, float* out) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x, n = gridDim.x * blockDim.x;
+    float sum = 0, phase = 0;
+    for (int k = 0; k < 64; k++) {
+        float p = rows[k * n + i];
+        sum -= p * __log2f(p);
+        phase += __expf(-p) * __sinf(p);
+    }
+    out[i] = sum + phase;
+}
+
+// 64 steps of a walk through a permutation.
+extern "C" __global__ void walks(const int* next, int* ends) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x, at = i;
+    for (int k = 0; k < 64; k++) at = next[at];
+    ends[i] = at;
+}
+
+// The same through a table in shared memory.
+extern "C" __global__ void shared_walks(const int* next, int* ends) {
+    __shared__ int table[4096];
+    for (int k = threadIdx.x; k < 4096; k += blockDim.x) table[k] = next[k];
+    __syncthreads();
+    int i = blockIdx.x * blockDim.x + threadIdx.x, at = i & 4095;
+    for (int k = 0; k < 64; k++) at = table[at];
+    ends[i] = at;
+}
+
+// Each lane counts the steps to the end of its own list, which most lanes of a warp reach at once.
+extern "C" __global__ void uneven_walks(const int* next, const int* lengths, int* ends) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x, at = i;
+    for (int k = lengths[i]; k > 0; k--) at = next[at] ^ (k & 1);
+    ends[i] = at;
+}

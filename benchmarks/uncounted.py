@@ -41,6 +41,16 @@ def cases() -> Iterator[Case]:
     x = numbers.random(N).astype(np.float32)
     yield "copy", (N // 256,), (256,), [x, np.zeros_like(x), np.int32(N)]
     yield "histogram", (N // 256,), (256,), [keys.view(np.uint32), np.zeros(1024, np.uint32)]
+    charges = numbers.random((1000, 4)).astype(np.float32)
+    yield "potential", (64,), (256,), [charges.reshape(-1), np.int32(1000), np.zeros(64 * 256, np.float32)]
+    few = 1 << 17
+    rows = numbers.random(64 * few).astype(np.float32)
+    yield "entropies", (few // 256,), (256,), [rows, np.zeros(few, np.float32)]
+    order = numbers.permutation(few).astype(np.int32)
+    yield "walks", (few // 256,), (256,), [order, np.zeros(few, np.int32)]
+    yield "shared_walks", (few // 256,), (256,), [numbers.permutation(4096).astype(np.int32), np.zeros(few, np.int32)]
+    lengths = np.where(numbers.random(few) < 1 / 16, 200, 1).astype(np.int32)
+    yield "uneven_walks", (few // 256,), (256,), [order, lengths, np.zeros(few, np.int32)]
 
 
 def seconds(run: wl.Run, counted: bool) -> float:

@@ -214,6 +214,8 @@ class NumpyEmitter:
             return least if f.sign(a) else most
         return max(least, min(most, math.trunc(f.value(a))))
 
+    chop = to_int
+
     def from_int(self, k: Any, s: Any, a: int, *, rounding: str) -> int:
         f = format_of(k)
         return f.rounded(Fraction(number(s, a)), rounding)

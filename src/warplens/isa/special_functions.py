@@ -5,9 +5,11 @@ Denormal operands and results count as zeros of their sign, as PTX defines for t
 
 from __future__ import annotations
 
-from warplens.isa.dsl.lanes import F32, S64, U32
+from collections.abc import Sequence
+
+from warplens.isa.dsl.lanes import F32, S32, S64, U32
 from warplens.isa.dsl.op import op
-from warplens.isa.numerics.mufu import EX2, LG2, RCP, RSQ, SIN, SQRT, TANH, Parabola
+from warplens.isa.numerics.mufu import EX2, LG2, LOW, RCP, RSQ, SIN, SQRT, TANH, Parabola
 
 INFINITY, NAN, ONE, SIGN = 0x7F80_0000, 0x7FFF_FFFF, 0x3F80_0000, 0x8000_0000
 HIGH = 20  # digits in the high word of a double
@@ -116,20 +118,39 @@ def ex2(a: F32) -> F32:
     return x.result((x.exponent > 135).choose(beyond, word), ONE, beyond).float_bits()
 
 
-def truncated(total: S64, unit: U32 | int) -> U32:
-    """The word of total * 2^-unit, cut off after 24 digits, of a total from 0 to 2^53: a double has all of it."""
+DIGITS = 7  # from one part of a total to the next
+
+
+def truncated(parts: Sequence[S32], unit: U32 | int) -> U32:
+    """The word of total * 2^-unit, cut off after 24 digits; `parts`: total, and what is left of it without its last
+    DIGITS bits, and so on, each of 32 bits, as many as needed for one to be below 2^31.
+
+    Some part has 24 digits and at most 30, or the first has all.  A float rounds it; where up, the word is one less.
+    """
+    x, dropped, full = parts[0], parts[0].u32().like(0), 1 << 23
+    for number, part in enumerate(parts[1:], start=1):
+        x, dropped = (part >= full).choose(part, x), (part >= full).choose(dropped.like(DIGITS * number), dropped)
+    near = x.f32()
+    word = near.u32() - (near.chopped(S32) > x).u32()
+    return x.ne(0).choose(word + ((dropped - unit) << 23), 0)
+
+
+def truncated_whole(total: S64, unit: U32) -> U32:
+    """The same of a total from 0 to 2^53: a double has all of it."""
     word = (total.u64().f64().u64() >> (52 - 23)).low()
-    return total.ne(0).choose(word - ((total.low().like(unit) + MORE_BIAS) << 23), 0)
+    return total.ne(0).choose(word - ((unit + MORE_BIAS) << 23), 0)
 
 
 @op("MUFU.LG2", pipe="xu", probe="__log2f(a)", text="{to} = approximately log2({a})")
 def lg2(a: F32) -> F32:
     """Exponent and parabola together, of 36 bits after the point; below 1 all bits are turned, not one added."""
     x = Parts(a.u32())
-    whole = (x.exponent - 127).s32().wide() << (23 + LG2.point)
-    total = (whole + LG2.total(x.digits >> 17, x.digits)) >> 2
-    negative = total < 0
-    word = truncated(negative.choose(~total, total), 36) | negative.u32() << 31
+    whole = (x.exponent - 127).s32() << (36 - 2 * DIGITS)
+    high, low = LG2.total(x.digits >> 17, x.digits)
+    parts = (high << (LOW - 2)) + (low >> 2).s32(), (whole << DIGITS) + (high >> 1), whole + (high >> (1 + DIGITS))
+    negative = parts[-1] < 0
+    turned = negative.choose(parts[0].like(-1), 0)
+    word = truncated([part ^ turned for part in parts], 36) | negative.u32() << 31
     word = x.magnitude.eq(ONE).choose(word.like(0), word)
     return x.result(word, SIGN | INFINITY, INFINITY, below=NAN).float_bits()
 
@@ -141,7 +162,9 @@ def circle(x: Parts, quarters: int) -> U32:
     fixed = (digits << left) >> right
     quarter, rest = (fixed >> 23) + quarters, fixed & 0x7F_FFFF
     rest = quarter.bit(0).choose(rest ^ 0x7F_FFFF, rest)  # the way back, a unit before the way there
-    return truncated(SIN.total(rest >> 17, rest), 37) | (quarter & 2) << 30
+    high, low = SIN.total(rest >> 17, rest)
+    low = (high << LOW).u32() | low
+    return truncated([low.s32(), (high << (LOW - DIGITS)) + (low >> DIGITS & 1).s32()], 37) | (quarter & 2) << 30
 
 
 @op("MUFU.SIN", pipe="xu", probe="__sinf(a)", text="{to} = approximately sin(2 pi {a})")
@@ -172,7 +195,7 @@ def tanh(a: F32) -> F32:
     span = (x.exponent - LEAST).s32().max(0).min(len(SPANS) - 1).u32().look_up(SPANS).u64().low()
     width = span & 0xFF
     segment = (span >> 8 & 0xFF) + (x.digits >> width)
-    word = truncated(TANH.total(segment, x.digits >> (width - 17)), span >> 16)
+    word = truncated_whole(TANH.whole(segment, x.digits >> (width - 17)), span >> 16)
     word = (x.exponent > LEAST + len(SPANS) - 1).choose(word.like(ONE), word)
     word = (x.exponent < LEAST).choose(x.magnitude, word) | x.sign
     return (x.magnitude > INFINITY).choose(word.like(NAN), word).float_bits()

@@ -237,6 +237,9 @@ class IRBuilder:
             behind += f", !invariant.load {self.module.metadata('')}"
         return self._made(typ, f"load {typ.text}, ptr {place.text}{behind}")
 
+    def load_volatile(self, place: Value, align: int, typ: Type) -> Value:
+        return self._made(typ, f"load volatile {typ.text}, ptr {place.text}, align {align}")
+
     def load_atomic(self, place: Value, ordering: str, align: int, typ: Type) -> Value:
         return self._made(typ, f"load atomic {typ.text}, ptr {place.text} {ordering}, align {align}")
 

@@ -23,7 +23,7 @@ from warplens.emulator.access.gather_scatter import AccessRoutines
 from warplens.emulator.access.site import V32, AccessSite, further
 from warplens.emulator.codegen.emitter import LlvmEmitter
 from warplens.emulator.codegen.structured_builder import StructuredBuilder, i32
-from warplens.emulator.codegen.vector_types import I1, I32, I64, LANES, vector
+from warplens.emulator.codegen.vector_types import I32, I64, LANES
 from warplens.emulator.state.counter_layout import BYTES, COPY_IDEAL, IDEAL, REQUESTS, SECTORS, TAGS, WAVEFRONTS
 from warplens.emulator.state.structs import Touch
 
@@ -41,11 +41,11 @@ def copy_routine(routines: AccessRoutines, size: int, fills: bool, bypasses: boo
         low = b.and_(source, LlvmEmitter(b).number(source, size - 1))
         source, missing = b.sub(source, low), b.trunc(low, V32)
     none = llvm.IRConstant(I64, 0)
-    deltas = check_bounds(routines.count, reading, "global", source, size, Touch.READ, none)
+    places, deltas = check_bounds(routines.count, reading, "global", source, size, Touch.READ, none)
     check_bounds(routines.count, site, "shared", to, size, Touch.WRITE, none)
     counted = site.counted
     sectors = _count(routines, site, reading, source, to, size, fills, bypasses) if counted else i32(0)
-    _move(site, reading, reading.pointers("global", source, deltas), to, size, missing, lowest=bypasses)
+    _move(site, reading, reading.pointers("global", places, deltas), to, size, missing, lowest=bypasses)
     b.ret(b.zext(sectors, I64))
     return made
 
@@ -63,17 +63,18 @@ def _move(
     from warplens.emulator.access.gather_scatter import gathered, scatter_words
 
     b = site.b
-    lanes, active = (b.bitcast(s.mask, vector(I1)) for s in (reading, site))
+    lanes = site.code.lanes(reading.mask)
+    pointers = b.select(lanes, pointers, LlvmEmitter(b).splat(site.env))  # there may be no lane that reads
     places = site.pointers("shared", to)
     nothing = llvm.IRConstant(V32, None)
     words = []
     for k in range(size // 4):
-        word = gathered(b, further(b, pointers, "global", k), lanes, I32, site.env)
+        word = gathered(b, further(b, pointers, "global", k), I32)
         word = b.select(lanes, word, nothing)
         if missing is not None:
             word = b.and_(word, _remaining_bits(b, missing, size - 4 * k))
         words.append(word)
-    scatter_words(site, "shared", words, places, active, lowest)
+    scatter_words(site, "shared", words, places, site.mask, lowest)
 
 
 def _remaining_bits(b: llvm.IRBuilder, missing: llvm.Value, remaining: int) -> llvm.Value:

@@ -11,7 +11,7 @@ from warplens.emulator.access.site import SPACES, V32, V64, AccessSite, is_short
 from warplens.emulator.access.trap import record_fault
 from warplens.emulator.codegen.emitter import LlvmEmitter
 from warplens.emulator.codegen.structured_builder import StructuredBuilder, function, i32, i64
-from warplens.emulator.codegen.vector_types import I1, I32, I64, PTR, vector
+from warplens.emulator.codegen.vector_types import I1, I32, I64, LANES, PTR
 from warplens.emulator.memory.copy_on_write import CHUNK_BYTES, CHUNK_SHIFT, save_chunk
 from warplens.emulator.state.counter_layout import BYTES, IDEAL, REQUESTS, SECTORS, TAGS, WAVEFRONTS
 from warplens.emulator.state.structs import Bounds, BufferRange, Fault, FaultKind, Touch, WorkerEnv
@@ -28,11 +28,12 @@ def checked_pointers(
     idle: llvm.Value | None,
     how: Access = "load",
 ) -> llvm.Value:
-    """Host pointers of the lanes, after check and count; the routine returns `idle` on a fault."""
-    deltas = check_bounds(count, site, space, address, size, touch, idle)
+    """Host pointers of the lanes, of inactive ones that of an active lane, after check and count; the routine returns
+    `idle` on a fault."""
+    places, deltas = check_bounds(count, site, space, address, size, touch, idle)
     if site.counted:
-        _count(count, site, space, address, size, how)
-    return site.pointers(space, address, deltas)
+        _count(count, site, space, places, size, how)
+    return site.pointers(space, places, deltas)
 
 
 def check_bounds(
@@ -43,19 +44,27 @@ def check_bounds(
     size: int,
     touch: int,
     idle: llvm.Value | None,
-) -> llvm.Value | None:
+) -> tuple[llvm.Value, llvm.Value | None]:
     """Returns `idle` from the routine if a lane's access is out of bounds or misaligned.
 
-    Of global addresses returns the offset from each to its host address.
+    The result: the addresses, in inactive lanes that of an active one; and of global ones the offset from each to its
+    host address.
     """
-    b, code = site.b, site.code
+    b, code, emitter = site.b, site.code, LlvmEmitter(site.b)
+    first = b.and_(code.lowest(site.mask), i32(31))
+    places = code.variable(address.type, address)
+    with code.when(b.icmp_signed("!=", site.mask, i32(-1))):
+        some = emitter.splat(b.extract_element(address, first))
+        b.store(b.select(code.lanes(site.mask), address, some), places)
     deltas = code.variable(V64) if space == "global" else None
     if deltas is not None:
-        b.store(LlvmEmitter(b).splat(code.load(Bounds, site.bounds_entry(), "delta")), deltas)
-    wrong = _suspects(site, space, address, size)
-    with code.when(code.nonzero(wrong), likely=False):
+        b.store(emitter.splat(code.load(Bounds, site.bounds_entry(), "delta")), deltas)
+    wrong = _misplaced(site, space, b.load(places, typ=address.type), size)
+    found = code.intrinsic("vector.reduce.or", wrong, result=wrong.type.element)
+    with code.when(code.nonzero(found), likely=False):
         wide = address if space == "global" else b.zext(address, V64)
-        settings = [site.index, wide, site.mask, wrong, i32(size), i32(touch), i32(SPACES.index(space))]
+        lanes = b.and_(b.bitcast(b.icmp_signed("!=", wrong, emitter.number(wrong, 0)), I32), site.mask)
+        settings = [site.index, wide, site.mask, lanes, i32(size), i32(touch), i32(SPACES.index(space))]
         slow = look_up(count.module) if space == "global" else record_stray_access(count.module)
         where = [] if deltas is None else [deltas]
         fine = b.call(slow, [site.env, site.block, site.warp, *settings, *where])
@@ -64,25 +73,28 @@ def check_bounds(
                 b.ret_void()
             else:
                 b.ret(idle)
-    return None if deltas is None else b.load(deltas, typ=V64)
+        if deltas is not None:
+            known = b.load(deltas, typ=V64)
+            some = emitter.splat(b.extract_element(known, first))
+            b.store(b.select(code.lanes(site.mask), known, some), deltas)
+    return b.load(places, typ=address.type), None if deltas is None else b.load(deltas, typ=V64)
 
 
-def _suspects(site: AccessSite, space: Space, address: llvm.Value, size: int) -> llvm.Value:
-    """Active lanes that are misaligned, or outside of the memory (global: of the buffer used last)."""
+def _misplaced(site: AccessSite, space: Space, address: llvm.Value, size: int) -> llvm.Value:
+    """A number other than 0 for each address that is misaligned, or outside of the memory (global: of the buffer used
+    last).  AVX2 compares 64 bits with their sign only."""
     b = site.b
     emitter = LlvmEmitter(b)
     low_bits = b.and_(address, emitter.number(address, size - 1))
-    bad = b.icmp_signed("!=", low_bits, emitter.number(address, 0))
     if space == "global":
-        low, span = site.bounds()
-        offset = b.sub(address, emitter.splat(low))
-        bad = b.or_(bad, b.icmp_unsigned(">=", offset, emitter.splat(span)))
+        low, span = (b.xor(v, i64(-(1 << 63))) for v in site.bounds())
+        bad = b.icmp_signed(">=", b.sub(address, emitter.splat(low)), emitter.splat(span))
     else:
         limit = b.trunc(b.sub(site.space_bytes(space), i64(size)), I32)
-        bad = b.or_(bad, b.icmp_unsigned(">", site.offset(space, address), emitter.splat(limit)))
+        bad = b.icmp_unsigned(">", site.offset(space, address), emitter.splat(limit))
         # Memory smaller than the access: the limit is negative, every offset is bad.
         bad = b.or_(bad, emitter.splat(b.icmp_signed("<", limit, i32(0))))
-    return b.bitcast(b.and_(bad, b.bitcast(site.mask, vector(I1))), I32)
+    return b.or_(low_bits, b.sext(bad, address.type))
 
 
 # Counts
@@ -101,16 +113,42 @@ def _count(
 
 
 def _count_global(count: CoalescingClassifier, site: AccessSite, address: llvm.Value, size: int) -> None:
-    b = site.b
-    units, sectors = (
-        b.trunc(b.lshr(address, LlvmEmitter(b).number(address, shift)), V32) for shift in (size.bit_length() - 1, 5)
-    )
-    _count_bytes(count, site, units, size)
-    _count_ideal(site, _count_sectors(count, site, sectors), size, 5)
+    """Inactive lanes have the address of an active one."""
+    b, code, number = site.b, site.code, LlvmEmitter(site.b).number
+    shift = size.bit_length() - 1
+
+    def units(bits: int) -> llvm.Value:
+        return b.trunc(b.lshr(address, number(address, bits)), V32)
+
+    first = LlvmEmitter(b).splat(b.extract_element(address, i32(0)))
+    apart = b.lshr(b.xor(address, first), number(address, 32 + shift))
+    near = b.icmp_signed("==", code.intrinsic("vector.reduce.or", apart, result=I64), i64(0))
+    found = [code.variable(I32) for _ in range(3)]
+    with b.if_else(near, likely=True) as (yes, no):
+        with yes:
+            nested = b.call(count.nested(shift), [units(shift)])
+            for k, place in enumerate(found):
+                b.store(b.and_(b.lshr(nested, i32(8 * k)), i32(0xFF)), place)
+        with no:
+            for place, bits in zip(found, (shift, 5, 7), strict=True):
+                b.store(b.call(count.distinct, [units(bits), site.mask]), place)
+    different, sectors, lines = (b.zext(b.load(place, typ=I32), I64) for place in found)
+    site.add(BYTES, b.mul(different, i64(size)))
+    site.add(SECTORS, sectors)
+    site.add(TAGS, lines)
+    _count_ideal(site, sectors, size, 5)
 
 
 def _count_shared(count: CoalescingClassifier, site: AccessSite, address: llvm.Value, size: int, how: Access) -> None:
     b = site.b
+    units = b.lshr(address, LlvmEmitter(b).number(address, size.bit_length() - 1))
+    if size == 4 and how in ("load", "store"):
+        found = b.zext(b.call(count.wavefronts(LANES), [units, site.mask]), I64)
+        passes = b.and_(found, i64(0xFF))
+        site.add(WAVEFRONTS, passes)
+        _count_ideal(site, passes, size, 7)
+        site.add(BYTES, b.shl(b.lshr(found, i64(8)), i64(2)))
+        return
     passes = b.zext(b.call(count.shared(size, how), [address, site.mask]), I64)
     # Two words a lane go to memory for ATOMS.CAS and a try of ATOMS.CAST.SPIN: read on an H200, wavefronts and their
     # ideal are twice as many.
@@ -120,7 +158,6 @@ def _count_shared(count: CoalescingClassifier, site: AccessSite, address: llvm.V
     if how == "matrix load":  # rows that lanes share count each time
         site.add(BYTES, b.mul(b.zext(site.code.popcount(site.mask), I64), i64(size)))
         return
-    units = b.lshr(address, LlvmEmitter(b).number(address, size.bit_length() - 1))
     _count_bytes(count, site, units, size)
 
 

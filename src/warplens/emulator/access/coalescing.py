@@ -16,7 +16,7 @@ from warplens import llvm
 from warplens.emulator.access.site import V32
 from warplens.emulator.codegen.emitter import LlvmEmitter
 from warplens.emulator.codegen.structured_builder import StructuredBuilder, function, i32
-from warplens.emulator.codegen.vector_types import I1, I8, I32, I64, LANES, undefined, vector
+from warplens.emulator.codegen.vector_types import I1, I32, LANES, undefined, vector
 
 PREVIOUS = [0, *range(LANES - 1)]  # shuffle mask: each lane sees its left neighbour, lane 0 itself
 
@@ -48,8 +48,30 @@ class CoalescingClassifier:
         low, high = self._range(code, values, mask)
         with code.when(b.icmp_unsigned("<", b.sub(high, low), i32(32))):
             b.ret(self._in_window(code, values, mask, low))
-        rising = _sorted(code, b.select(b.bitcast(mask, vector(I1)), values, LlvmEmitter(b).splat(low)))
+        rising = _sorted(code, b.select(code.lanes(mask), values, LlvmEmitter(b).splat(low)))
         b.ret(b.add(self._changes(code, rising), i32(1)))
+        return made
+
+    def nested(self, shift: int) -> llvm.Function:
+        """(units of 2^shift bytes) -> how many of them, of sectors and of lines are different, a byte each: they are
+        sorted once."""
+        name = f"nested_{shift}"
+        if found := self.module.globals.get(name):
+            return found
+        made, code = function(self.module, name, I32, [V32])
+        (units,) = made.args
+        b = code.b
+        left = b.shuffle_vector(units, undefined(V32), llvm.IRConstant(V32, PREVIOUS))
+        falls = b.bitcast(b.icmp_unsigned("<", units, left), I32)
+        rising = code.variable(V32, units)
+        with code.when(code.nonzero(falls)):
+            b.store(_sorted(code, units), rising)
+        ordered = b.load(rising, typ=V32)
+        whole: llvm.Value = i32(0)
+        for k, further in enumerate((0, 5 - shift, 7 - shift)):
+            coarse = b.lshr(ordered, LlvmEmitter(b).number(ordered, further))
+            whole = b.or_(whole, b.shl(b.add(self._changes(code, coarse), i32(1)), i32(8 * k)))
+        b.ret(whole)
         return made
 
     def _changes(self, code: StructuredBuilder, values: llvm.Value) -> llvm.Value:
@@ -61,7 +83,7 @@ class CoalescingClassifier:
         """The smallest and the largest value of the lanes."""
         b = code.b
         emitter = LlvmEmitter(b)
-        lanes = b.bitcast(mask, vector(I1))
+        lanes = code.lanes(mask)
         low = self._reduce(code, "umin", b.select(lanes, values, emitter.number(values, -1)))
         return low, self._reduce(code, "umax", b.select(lanes, values, emitter.number(values, 0)))
 
@@ -71,7 +93,7 @@ class CoalescingClassifier:
         emitter = LlvmEmitter(b)
         steps = b.and_(b.sub(values, emitter.splat(low)), emitter.number(values, 31))
         bits = b.shl(emitter.number(values, 1), steps)
-        bits = b.select(b.bitcast(mask, vector(I1)), bits, emitter.number(values, 0))
+        bits = b.select(code.lanes(mask), bits, emitter.number(values, 0))
         return code.popcount(self._reduce(code, "or", bits))
 
     def each_distinct(
@@ -96,7 +118,8 @@ class CoalescingClassifier:
         code.loop(lambda: code.nonzero(b.load(left, typ=I32)), step)
 
     def wavefronts(self, banks: int) -> llvm.Function:
-        """(units, lanes) -> passes for lanes that each access one unit of 128 / banks bytes, served together."""
+        """(units, lanes) -> passes for lanes that each access one unit of 128 / banks bytes, served together; above
+        byte 0, how many units are different."""
         name = f"wavefronts_{banks}"
         found = self.module.globals.get(name)
         if found:
@@ -109,23 +132,19 @@ class CoalescingClassifier:
         low, high = self._range(code, units, mask)
         # Units less than one row of banks apart are all in different banks, or the same.
         with code.when(b.icmp_unsigned("<", b.sub(high, low), i32(banks))):
-            b.ret(i32(1))
+            b.ret(b.or_(i32(1), b.shl(self._in_window(code, units, mask, low), i32(8))))
         if banks == LANES:
             self._return_constant_step(code, units, mask)
-        tally = code.variable(llvm.VectorType(I8, banks), None)
-        b.store(llvm.IRConstant(llvm.VectorType(I8, banks), [0] * banks), tally)
-        most = code.variable(I32, i32(0))
-
-        def count(unit: llvm.Value, same: llvm.Value) -> None:
-            bank = b.and_(unit, i32(banks - 1))
-            place = b.gep(tally, [b.zext(bank, I64)], source_etype=I8)
-            n = b.add(b.load(place, typ=I8), llvm.IRConstant(I8, 1))
-            b.store(n, place)
-            wide, old = b.zext(n, I32), b.load(most, typ=I32)
-            b.store(b.select(b.icmp_signed(">", wide, old), wide, old), most)
-
-        self.each_distinct(code, units, mask, count)
-        b.ret(b.load(most, typ=I32))
+        # Units in the order of their banks: each run of a bank is as long as it has different units.
+        number = LlvmEmitter(b).number
+        digits = banks.bit_length() - 1
+        bank = b.shl(units, number(units, 32 - digits))
+        keys = b.or_(bank, b.lshr(units, number(units, digits)))
+        first = b.extract_element(keys, b.and_(code.lowest(mask), i32(31)))
+        keys = _sorted(code, b.select(code.lanes(mask), keys, LlvmEmitter(b).splat(first)))
+        banks_begin = self._begins(code, b.lshr(keys, number(keys, 32 - digits)))
+        units_begin = self._begins(code, keys)
+        b.ret(b.or_(_longest_run(code, banks_begin, units_begin), b.shl(code.popcount(units_begin), i32(8))))
         return made
 
     def _return_constant_step(self, code: StructuredBuilder, units: llvm.Value, mask: llvm.Value) -> None:
@@ -138,7 +157,12 @@ class CoalescingClassifier:
         with code.when(b.icmp_signed("==", b.and_(b.or_(alike, i32(1)), mask), i32(-1))):
             power = code.lowest(step)
             capped = b.select(b.icmp_unsigned("<", power, i32(5)), power, i32(5))
-            b.ret(code.bit(capped))
+            b.ret(b.or_(code.bit(capped), i32(LANES << 8)))
+
+    def _begins(self, code: StructuredBuilder, values: llvm.Value) -> llvm.Value:
+        """The lanes that hold another value than the lane before, and lane 0."""
+        left = code.b.shuffle_vector(values, undefined(V32), llvm.IRConstant(V32, PREVIOUS))
+        return code.b.or_(code.b.bitcast(code.b.icmp_signed("!=", values, left), I32), i32(1))
 
     def _reduce(self, code: StructuredBuilder, name: str, values: llvm.Value) -> llvm.Value:
         return code.intrinsic(f"vector.reduce.{name}", values, result=I32)
@@ -204,7 +228,7 @@ class CoalescingClassifier:
         passes = []
         for group in range(groups):
             part = b.and_(mask, i32(((1 << lanes) - 1) << (lanes * group)))
-            passes.append(b.call(self.wavefronts(banks), [units, part]))
+            passes.append(b.and_(b.call(self.wavefronts(banks), [units, part]), i32(0xFF)))
         return passes
 
     def _served_together(
@@ -222,7 +246,7 @@ class CoalescingClassifier:
         for step in (1, 2):
             order = llvm.IRConstant(V32, [lane ^ step for lane in range(LANES)])
             same.append(b.bitcast(b.icmp_signed("==", units, b.shuffle_vector(units, nothing, order)), I32))
-            on = b.shuffle_vector(b.bitcast(mask, vector(I1)), undefined(vector(I1)), order)
+            on = b.shuffle_vector(code.lanes(mask), undefined(vector(I1)), order)
             there.append(b.bitcast(on, I32))
         off = b.not_(mask)
         last_off = b.icmp_signed(">=", mask, i32(0))
@@ -243,14 +267,27 @@ class CoalescingClassifier:
         b = code.b
         emitter = LlvmEmitter(b)
         bank = b.and_(units, emitter.number(units, banks - 1))
-        most = code.variable(I32, i32(0))
+        last = emitter.number(units, LANES)  # behind all banks
+        keys = _sorted(code, b.select(code.lanes(mask), bank, last))
+        active = b.bitcast(b.icmp_signed("!=", keys, last), I32)
+        return _longest_run(code, self._begins(code, keys), active)
 
-        def visit(place: llvm.Value, lanes: llvm.Value) -> None:
-            n, old = code.popcount(lanes), b.load(most, typ=I32)
-            b.store(b.select(b.icmp_signed(">", n, old), n, old), most)
 
-        self.each_distinct(code, bank, mask, visit)
-        return b.load(most, typ=I32)
+def _longest_run(code: StructuredBuilder, begins: llvm.Value, counted: llvm.Value) -> llvm.Value:
+    """The most lanes of `counted` in one run; `begins`: bit 0, and those of the other runs' first lanes."""
+    b = code.b
+    left, most = code.variable(I32, begins), code.variable(I32, i32(0))
+
+    def run() -> None:
+        lanes = b.load(left, typ=I32)
+        rest = b.and_(lanes, b.sub(lanes, i32(1)))
+        lowest, following = (b.and_(v, b.neg(v)) for v in (lanes, rest))
+        n, old = code.popcount(b.and_(counted, b.sub(following, lowest))), b.load(most, typ=I32)
+        b.store(b.select(b.icmp_signed(">", n, old), n, old), most)
+        b.store(rest, left)
+
+    code.loop(lambda: code.nonzero(b.load(left, typ=I32)), run)
+    return b.load(most, typ=I32)
 
 
 def _sorted(code: StructuredBuilder, values: llvm.Value) -> llvm.Value:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from warplens import llvm
 from warplens.emulator.access import half_warp
@@ -48,8 +49,12 @@ class AccessRoutines:
         words = max(size // 4, 1)
         result = V32 if words == 1 else llvm.LiteralStructType([V32] * words)
         made, site, address, _ = self.begin(name, result, space)
+        if space != "local" and how == "load":
+            with self._one_lane(site, space, address, size) as (lane, place):
+                return_words(site.b, _in_one_lane(site.b, place, lane, size, signed), result)
         if space != "local" and size >= 4 and how == "load":
-            self._try_walks(site, space, address, size, result)
+            with site.code.when(half_warp.may_walk(site.b, address)):
+                self._try_walks(site, space, address, size, result)
         pointers = checked_pointers(self.count, site, space, address, size, Touch.READ, nothing(result), how)
         return_words(site.b, gathered_words(site, space, pointers, size, signed), result)
         return made
@@ -61,7 +66,7 @@ class AccessRoutines:
         if found := self.module.globals.get(name):
             return found
         made, site, first, _ = self._begin_row(name, V32, space)
-        lanes = site.b.bitcast(site.mask, vector(I1))
+        lanes = site.code.lanes(site.mask)
         with site.code.when(self._few(site, space, first)):
             masked = intrinsic(self.module, "llvm.masked.load.v32i32.p0", V32, [PTR, I32, lanes.type, V32])
             place = self._row_at(site, space, first)
@@ -76,7 +81,7 @@ class AccessRoutines:
         if found := self.module.globals.get(name):
             return found
         made, site, first, (word,) = self._begin_row(name, llvm.VoidType(), space, [V32])
-        lanes = site.b.bitcast(site.mask, vector(I1))
+        lanes = site.code.lanes(site.mask)
         with site.code.when(self._few(site, space, first)):
             types = [V32, PTR, I32, lanes.type]
             masked = intrinsic(self.module, "llvm.masked.store.v32i32.p0", llvm.VoidType(), types)
@@ -147,14 +152,39 @@ class AccessRoutines:
             return found
         words = max(size // 4, 1)
         made, site, address, data = self.begin(name, llvm.VoidType(), space, [V32] * words)
+        if space != "local" and how == "store":
+            with self._one_lane(site, space, address, size) as (lane, place):
+                for k, word in enumerate(data):
+                    value = site.b.extract_element(narrow(site.b, word, size), lane)
+                    site.b.store(value, site.code.at(place, 4 * k), align=min(size, 4))
+                site.b.ret_void()
         pointers = checked_pointers(self.count, site, space, address, size, Touch.WRITE, None, how)
         # Of the matrices that STSM stores to one row the last wins (measurements/h200/matrix_patterns.csv).
         parts = [EVERY] if how == "store" else [i32(0xFF << 8 * matrix) for matrix in range(4)]
         for part in parts:
-            lanes = site.b.bitcast(site.b.and_(site.mask, part), vector(I1))
+            lanes = site.mask if part is EVERY else site.b.and_(site.mask, part)
             scatter_words(site, space, [narrow(site.b, word, size) for word in data], pointers, lanes)
         site.b.ret_void()
         return made
+
+    @contextmanager
+    def _one_lane(
+        self, site: AccessSite, space: Space, address: llvm.Value, size: int
+    ) -> Iterator[tuple[llvm.Value, llvm.Value]]:
+        """What is emitted inside runs, and must return, where a single lane is active and in bounds; its number and
+        host pointer.  The access is counted."""
+        b, code, mask = site.b, site.code, site.mask
+        with code.when(b.icmp_signed("==", b.and_(mask, b.sub(mask, i32(1))), i32(0)), likely=False):
+            lane = b.and_(code.lowest(mask), i32(31))
+            where = b.extract_element(address, lane)
+            low = b.and_(where, llvm.IRConstant(where.type, size - 1))
+            aligned = b.icmp_signed("==", low, llvm.IRConstant(where.type, 0))
+            with code.when(b.and_(aligned, site.inside(space, where, size))):
+                columns = (SECTORS, TAGS) if space == "global" else (WAVEFRONTS,)
+                for column in (REQUESTS, IDEAL, *columns):
+                    site.add(column, i64(1))
+                site.add(BYTES, i64(size))
+                yield lane, site.pointer(space, where)
 
     def count_row(self, size: int) -> llvm.Function:
         """(counters, first): 32 lanes on consecutive places of global memory, wherever they begin."""
@@ -257,59 +287,80 @@ def widened(b: llvm.IRBuilder, value: llvm.Value, signed: bool) -> llvm.Value:
     return b.sext(value, V32) if signed else b.zext(value, V32)
 
 
+def _in_one_lane(b: llvm.IRBuilder, place: llvm.Value, lane: llvm.Value, size: int, signed: bool) -> list[llvm.Value]:
+    """The words at a pointer in one lane, zeros in the others."""
+    words = []
+    for k in range(max(size // 4, 1)):
+        kind = {1: I8, 2: I16}.get(size, I32)
+        value = b.load(b.gep(place, [i64(4 * k)], source_etype=I8), typ=kind, align=kind.width // 8)
+        whole = b.insert_element(llvm.IRConstant(vector(kind), None), value, lane)
+        words.append(whole if kind is I32 else widened(b, whole, signed))
+    return words
+
+
 def gathered_words(site: AccessSite, space: Space, pointers: llvm.Value, size: int, signed: bool) -> list[llvm.Value]:
+    """The words at each lane's pointer, which must be valid in inactive lanes, too."""
     b = site.b
-    lanes = b.bitcast(site.mask, vector(I1))
     words = max(size // 4, 1)
     if words > 1 and space != "local":  # two words at a time
-        pairs = (gathered(b, further(b, pointers, space, k), lanes, I64, site.env) for k in range(0, words, 2))
+        pairs = (gathered(b, further(b, pointers, space, k), I64) for k in range(0, words, 2))
         return [word for pair in pairs for word in deinterleaved(b, b.bitcast(pair, PAIRS), LANES)]
     kind = {1: I8, 2: I16}.get(size, I32)
     values = []
     for k in range(words):
-        got = gathered(b, further(b, pointers, space, k), lanes, kind, site.env)
+        got = gathered(b, further(b, pointers, space, k), kind)
         values.append(got if kind is I32 else widened(b, got, signed))
     return values
 
 
-def gathered(
-    b: llvm.IRBuilder, pointers: llvm.Value, lanes: llvm.Value, kind: llvm.Type, safe: llvm.Value
-) -> llvm.Value:
-    """One load a lane, from `safe` where the lane is inactive.
+def gathered(b: llvm.IRBuilder, pointers: llvm.Value, kind: llvm.Type) -> llvm.Value:
+    """One load a lane.
 
     The host's own gather instruction takes 60 ns for 32 lanes where it is slowed down against data sampling; this
-    takes 15.
+    takes 10.
     """
-    pointers = b.select(lanes, pointers, LlvmEmitter(b).splat(safe))
     values: llvm.Value = undefined(vector(kind))
-    for lane in range(LANES):
-        value = b.load(b.extract_element(pointers, i32(lane)), typ=kind, align=kind.width // 8)
+    for lane, place in enumerate(_one_by_one(b, pointers)):
+        value = b.load_volatile(place, kind.width // 8, typ=kind)
         values = b.insert_element(values, value, i32(lane))
     return values
 
 
+def _one_by_one(b: llvm.IRBuilder, pointers: llvm.Value) -> Iterator[llvm.Value]:
+    for number in LlvmEmitter(b).one_by_one(b.ptrtoint(pointers, vector(I64))):
+        yield b.inttoptr(number, PTR)
+
+
 def scatter_words(
-    site: AccessSite, space: Space, words: Sequence[llvm.Value], pointers: llvm.Value, lanes: llvm.Value,
+    site: AccessSite, space: Space, words: Sequence[llvm.Value], pointers: llvm.Value, mask: llvm.Value,
     lowest: bool = True,
 ) -> None:  # fmt: skip
     """Stores of each lane's words; of lanes on the same place the lowest wins, as on an H200
     (measurements/h200/access_patterns.csv), or the highest."""
-    b = site.b
+    b, code = site.b, site.code
     if len(words) > 1 and space != "local":  # two words at a time
         pairs = zip(words[::2], words[1::2], strict=True)
         words = [b.bitcast(interleaved(b, pair), vector(I64)) for pair in pairs]
     step = 2 if words[0].type.element == I64 else 1
-    nowhere = LlvmEmitter(b).splat(site.code.variable(I64))
-    for k, word in enumerate(words):
-        _scatter(b, word, b.select(lanes, further(b, pointers, space, step * k), nowhere), lowest)
+    places = code.variable(vector(PTR), pointers)
+    moves = range(0, step * len(words), step)
+    with code.when(b.icmp_signed("!=", mask, EVERY)):
+        # Inactive lanes store to a place of their own: branches for each lane take three times as long where the
+        # active ones are not foreseen.
+        nowhere = code.variable(llvm.ArrayType(I64, 64))
+        b.store(b.select(code.lanes(mask), pointers, LlvmEmitter(b).splat(nowhere)), places)
+    final = b.load(places, typ=vector(PTR))
+    for word, k in zip(words, moves, strict=True):
+        _scatter(b, word, further(b, final, space, k), lowest)
 
 
 def _scatter(b: llvm.IRBuilder, value: llvm.Value, pointers: llvm.Value, lowest: bool) -> None:
-    """One store a lane.  LLVM's masked scatter branches for each lane, which takes three times as long where the
-    active lanes are not foreseen."""
+    """One store a lane."""
     kind = value.type.element
-    for lane in reversed(range(LANES)) if lowest else range(LANES):
-        place = b.extract_element(pointers, i32(lane))
+    lanes = list(range(LANES))[:: -1 if lowest else 1]
+    order = llvm.IRConstant(V32, lanes)
+    turned = b.shuffle_vector(pointers, undefined(pointers.type), order) if lowest else pointers
+    for lane, place in zip(lanes, _one_by_one(b, turned), strict=True):
         b.store(b.extract_element(value, i32(lane)), place, align=kind.width // 8)
 
 

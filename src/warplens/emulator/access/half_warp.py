@@ -34,6 +34,15 @@ class HalfWarpPattern:
     size: int
 
 
+def may_walk(b: llvm.IRBuilder, address: llvm.Value) -> llvm.Value:
+    """Whether the first three lanes of each half have one step: a quick test of what match_walks() finds in full."""
+    equal = []
+    for start in (0, HALF):
+        one, two, three = (b.extract_element(address, llvm.IRConstant(I32, start + lane)) for lane in range(3))
+        equal.append(b.icmp_signed("==", b.sub(two, one), b.sub(three, two)))
+    return b.and_(*equal)
+
+
 def match_walks(code: StructuredBuilder, address: llvm.Value, size: int) -> HalfWarpPattern:
     """Matches an address vector as two half-warp walks."""
     b = code.b

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
+
 from warplens.core.memory_opcodes import TENSOR_MEMORY
 from warplens.core.program import Constant, Immediate, Instruction, Program, Register
 from warplens.emulator.analysis.operands import named
@@ -52,8 +54,9 @@ def allocates_stack(program: Program) -> bool:
     return any(isinstance(o, Register) and o.file == "R" and o.index not in (-1, 1) for others in moves for o in others)
 
 
-def uses_tensor_memory(program: Program) -> bool:
-    return any(i.base in TENSOR_MEMORY or i.base == TENSOR_SLOTS for i in program.instructions)
+def uses_tensor_memory(bases: Set[str]) -> bool:
+    """Whether one of these opcodes does."""
+    return bool(bases & TENSOR_MEMORY) or TENSOR_SLOTS in bases
 
 
 def shared_start(program: Program) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from warplens import llvm
@@ -223,14 +223,30 @@ class LlvmEmitter(FloatEmitter, AffineEmitter):
 
     def do_look_up(self, kind: type[Lanes], args: Any, x: llvm.Value, table: tuple[int, ...]) -> llvm.Value:
         kept, words = self.table(table), llvm.ArrayType(I64, len(table))
-        places = self.b.gep(kept, [llvm.IRConstant(I64, 0), x], source_etype=words)
+
+        def entry(place: llvm.Value) -> llvm.Value:
+            return self.b.gep(kept, [llvm.IRConstant(I64, 0), place], source_etype=words)
+
         if not is_vector(x):
-            return self.b.load(places, typ=I64)
-        result = vector(I64)
-        kinds = [places.type, I32, vector(I1), result]
-        gather = intrinsic(self.b.module, "llvm.masked.gather.v32i64.v32p0", result, kinds)
-        everywhere = splat(llvm.IRConstant(I1, 1))
-        return self.b.call(gather, [places, llvm.IRConstant(I32, 8), everywhere, undefined(result)])
+            return self.b.load(entry(x), typ=I64)
+        made: llvm.Value = undefined(vector(I64))
+        for lane, place in enumerate(self.one_by_one(x)):
+            word = self.b.load_volatile(entry(place), 8, typ=I64)
+            made = self.b.insert_element(made, word, llvm.IRConstant(I32, lane))
+        return made
+
+    def one_by_one(self, x: llvm.Value) -> Iterator[llvm.Value]:
+        """The lanes of a vector as scalars, by way of memory: hosts take two instructions to extract a lane, and
+        extract one a cycle, but load three.  LLVM sees through a load that is not volatile.
+
+        LLVM leaves volatile loads in their order: to load what the scalars are for is better volatile, too."""
+        b, kind = self.b, element(x.type)
+        with b.goto_entry_block():
+            kept = b.alloca(x.type)
+        b.store(x, kept)
+        for lane in range(LANES):
+            place = b.gep(kept, [llvm.IRConstant(I64, lane)], source_etype=kind)
+            yield b.load_volatile(place, kind.width // 8, typ=kind)
 
     def table(self, numbers: tuple[int, ...]) -> llvm.Value:
         """A table of the module; equal tables are shared."""

@@ -86,7 +86,7 @@ class BlockContext:
         self.local = aligned(configuration.local_bytes * 32 * warps + 64, 64)
         self.block = in_own_cache_lines(BlockState)
         self.block.warps, self.block.shared, self.block.local = map(address, (self.warps, self.shared, self.local))
-        if uses_tensor_memory(configuration.plan.program):
+        if uses_tensor_memory(configuration.plan.bases):
             self.tensor = aligned(TENSOR_BYTES, 64)
             self.block.tensor = address(self.tensor)
         self.kept: list[object] = (
@@ -211,12 +211,12 @@ class WorkerState:
         self.env.buffer_count = len(memory.allocations)
         memory.describe_all(self.buffers)
         self._bind_textures(memory)
-        if uses_tensor_memory(self.configuration.plan.program):
+        if uses_tensor_memory(self.configuration.plan.bases):
             self.tensor_scratch = tensor_scratch()
             self.env.tensor_scratch = address(self.tensor_scratch)
             for number, place in enumerate(tensor_functions()):
                 self.env.tensor_code[number] = place
-        if any(i.base.startswith("UTMA") for i in self.configuration.plan.program.instructions):
+        if any(base.startswith("UTMA") for base in self.configuration.plan.bases):
             self.env.begin_box, self.env.advance_box = walk_code()
 
     def _bind_textures(self, memory: DeviceMemory) -> None:

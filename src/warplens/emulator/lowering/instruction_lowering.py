@@ -7,7 +7,7 @@ from functools import partial
 from warplens import llvm
 from warplens.core.program import Instruction
 from warplens.emulator.codegen.structured_builder import i32
-from warplens.emulator.codegen.vector_types import I1, I32, I64, is_vector, vector
+from warplens.emulator.codegen.vector_types import I32, I64, is_vector
 from warplens.emulator.lowering.codegen_context import CodegenContext
 from warplens.emulator.lowering.lane_ops import LaneOps
 from warplens.emulator.lowering.memoized_ops import memoized
@@ -60,7 +60,7 @@ def lower_instruction(
     elif is_vector(condition):
         active = b.and_(lanes, condition)
     else:
-        active = b.bitcast(b.select(condition, mask, i32(0)), vector(I1))
+        active = f.code.lanes(b.select(condition, mask, i32(0)))
     f.at, f.active = instruction, active
     if f.t.shares and reads_other_blocks(instruction):
         f.code.store(b.trunc(f.code.load(WorkerEnv, f.env, "side_by_side"), I32), WarpState, f.warp, "asked")

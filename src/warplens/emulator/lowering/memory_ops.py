@@ -20,7 +20,7 @@ from warplens.emulator.access.atomic_access import (
 from warplens.emulator.access.site import V32, AccessSite
 from warplens.emulator.analysis.affine import AffineValue, HighWord
 from warplens.emulator.codegen.structured_builder import i32, i64
-from warplens.emulator.codegen.vector_types import I1, I32, I64, is_vector, vector
+from warplens.emulator.codegen.vector_types import I32, I64, is_vector
 from warplens.emulator.instrument.race_state import Ordering
 from warplens.emulator.lowering.instruction_context import InstructionPart
 from warplens.emulator.state import abi
@@ -157,7 +157,7 @@ class MemoryOps(InstructionPart):
                 words = self._access.load(routines, site, where, near, bytes, signed, fault)
                 for place, word in zip(total, words, strict=True):
                     old = self.b.load(place, typ=V32)
-                    self.b.store(self.b.select(self.b.bitcast(mask, vector(I1)), word, old), place)
+                    self.b.store(self.b.select(self.code.lanes(mask), word, old), place)
         return Data([self.c.u32(self.b.load(place, typ=V32)) for place in total])
 
     def store(self, space: Space, at: Address, data: Data, bytes: int) -> None:
@@ -215,7 +215,7 @@ class MemoryOps(InstructionPart):
         parts = [old] if len(total) == 1 else [self.b.extract_value(old, k) for k in range(len(total))]
         for place, part in zip(total, parts, strict=True):
             before = self.b.load(place, typ=V32)
-            self.b.store(self.b.select(self.b.bitcast(mask, vector(I1)), part, before), place)
+            self.b.store(self.b.select(self.code.lanes(mask), part, before), place)
 
     def update(self, at: Address, value: U64, becomes: Update) -> U64:
         address = self.address("shared", at)

@@ -1,4 +1,4 @@
-"""Outlined operations: in large kernels, long ones (square roots, conversions) become functions."""
+"""Outlined operations: long ones (special functions; in large kernels conversions, too) become functions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from warplens.emulator.codegen.vector_types import is_vector
 from warplens.isa.dsl.lanes import Lanes
 from warplens.isa.dsl.op import Op
 
-LONG = 30  # LLVM instructions from which an operation is outlined: a call takes as long as about ten
+LONG = 30  # LLVM instructions from which an operation of large code is outlined: a call takes as long as about ten
+VERY_LONG = 100  # of other code: a MUFU has 500 instructions of the host, and loops with many of them would leave its
+# instruction cache
 
 
 @dataclass(frozen=True)
@@ -26,17 +28,18 @@ class OutlinedOp:
 
 
 class OutlinedOps:
-    """Outlined operations of one function of `module`; nothing is outlined unless the code is large."""
+    """Outlined operations of one function of `module`; where the code is not large, only the very long ones."""
 
     def __init__(self, module: llvm.IRModule, large: bool, tile: int) -> None:
-        self.module, self.large, self.tile = module, large, tile
+        self.module, self.tile = module, tile
+        self.long = LONG if large else VERY_LONG
         self.lengths: dict[Any, int] = {}
         self.written: dict[Any, OutlinedOp] = {}
 
     def emit(self, e: LlvmEmitter, op: Op, modifiers: Mapping[str, Any], arguments: Sequence[Any]) -> Any:
         """The results of the operation for these operands: inline, or by a call."""
-        key = _key(op, modifiers, arguments) if self.large and not op.takes_warp else None
-        if key is None or self.lengths.get(key, 0) <= LONG:
+        key = None if op.takes_warp else _key(op, modifiers, arguments)
+        if key is None or self.lengths.get(key, 0) <= self.long:
             before = e.b.function.count
             result = op.body(*arguments, **modifiers)
             self.lengths[key] = e.b.function.count - before

@@ -165,7 +165,7 @@ class RegisterAllocation(LoweredRegisters):
         self.e.raw.clear()
 
     def blended(self, lanes: Any, new: Any, old: Any) -> Any:
-        lanes = self.b.bitcast(self.b.load(self.f.exec, typ=I32), vector(I1)) if lanes is None else lanes
+        lanes = self.f.code.lanes(self.b.load(self.f.exec, typ=I32)) if lanes is None else lanes
         return self.b.select(lanes, self.e.splat(new), self.e.splat(old))
 
     def uniform(self, node: Any, active: Any, condition: Any, old: Callable[[], Any]) -> Any:
@@ -290,9 +290,7 @@ class RegisterAllocation(LoweredRegisters):
             at_word = b.add(wide, self.e.number(wide, 4 * k))
             if is_vector(within):
                 place = b.inttoptr(b.add(at_word, self.e.splat(b.ptrtoint(base, I64))), vector(PTR))
-                lanes = self.e.number(within, 0)
-                every = b.icmp_signed("==", lanes, lanes)
-                value = gathered(b, place, every, kind, base)
+                value = gathered(b, place, kind)
             else:
                 value = b.load(b.gep(base, [at_word], source_etype=I8), typ=kind, align=kind.width // 8, invariant=True)
             values.append(U32(self.e, value if kind is I32 else b.zext(value, self.e.shaped(I32, value))))

@@ -15,7 +15,7 @@ from warplens.core.program import Block, Instruction, Label, Operand, Register
 from warplens.emulator.analysis.uniformity import ProgramPoint
 from warplens.emulator.analysis.uniformity_lattice import Name, State
 from warplens.emulator.codegen.structured_builder import i32, i64
-from warplens.emulator.codegen.vector_types import I1, I32, I64, PTR, vector
+from warplens.emulator.codegen.vector_types import I32, I64, PTR
 from warplens.emulator.lowering.codegen_context import RUN_DIVERGENT, CodegenContext, TranslationUnit, number_of
 from warplens.emulator.lowering.instruction_context import unsupported
 from warplens.emulator.lowering.instruction_lowering import enter, lower_instruction
@@ -274,7 +274,7 @@ class WarpFunction(CodegenContext):
         counts = code.at(self.counters, 8 * self.t.plan.block(number))
         tries = waits(self.t.program.instructions[block.first])
         enter(self, counts, i32(number), mask, tries)
-        lanes = b.bitcast(mask, vector(I1))
+        lanes = code.lanes(mask)
         for index in range(block.first, block.last + 1):
             if index == block.last:  # the only one that can branch
                 self.registers.settle(self._read_after(block))
@@ -358,7 +358,7 @@ class WarpFunction(CodegenContext):
         moves = None
         if not known.leaves_whole[self.place] or self.diverged:
             mask = self.b.load(self.exec, typ=I32) if lanes is None else lanes
-            moves = self.b.bitcast(mask, vector(I1))
+            moves = self.code.lanes(mask)
         self.registers.convert(known.states[target], known.live[target], moves)
 
     def all_later(self) -> None:

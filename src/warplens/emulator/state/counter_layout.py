@@ -69,6 +69,11 @@ class CounterLayout:
         return self._generic_start + COLUMNS * len(ELSEWHERE) * len(self.generic)
 
     @cached_property
+    def bases(self) -> frozenset[str]:
+        """The opcodes of the program, without modifiers."""
+        return frozenset(i.base for i in self.program.instructions)
+
+    @cached_property
     def generic(self) -> dict[int, int]:
         """Instruction number -> ordinal of each generic access."""
         found = (n for n, i in enumerate(self.program.instructions) if i.base in GENERIC)

@@ -156,7 +156,6 @@ class Handler(CodegenContext):
         super().__init__(context, llvm.Function(context.module, HANDLER, name))
         self.function.attributes.add("nounwind")
         self.op = self.function.args[3]
-        self.outlined_ops.large = False
         self.place = ProgramPoint(0)
         held = {
             name: self.code.at(self.warp, HEADER + getattr(ThreadedWarpState, name).offset) for name in ("exec", "fuel")
@@ -182,7 +181,7 @@ class Handler(CodegenContext):
         mask = self.b.load(self.exec, typ=I32)
         if template.own is not None:
             self.at, binding = template.own()
-            lower_instruction(self, self.at, binding, mask, self.b.bitcast(mask, vector(I1)), split=True)
+            lower_instruction(self, self.at, binding, mask, self.code.lanes(mask), split=True)
         elif template.key == LOST.key:
             self.record_fault(FaultKind.BAD_JUMP, self.op_field("index"))
             self.b.branch(self.fault)
