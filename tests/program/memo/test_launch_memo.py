@@ -15,6 +15,7 @@ from helpers.whole_program import PROGRAMS
 from warplens.commands.run_program import ProgramOutput, run_program
 from warplens.program import arena
 from warplens.program.memo import deferred_work, launch_memo
+from warplens.program.memo.deferred_work import Deferred, needed_for
 from warplens.program.memo.launch_memo import PATIENCE, LaunchMemo, Touched
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="`warplens run` works on Linux alone")
@@ -256,8 +257,11 @@ def test_a_rerun_leaves_the_arena_as_it_is(memory: arena.Arena) -> None:
     launch.release()
 
 
-def test_a_fill_is_known_without_hashing(launches: Launches, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_fill_is_known_without_hashing(launches: Launches, monkeypatch: pytest.MonkeyPatch) -> None:
     names = launches.memo.names
+    launches.set(Z, 7)
+    assert names.of_fill(Z, 0x07070707, 4) == names.of_fill(Z, 7, 1) == names.hash(Z)
+    monkeypatch.setattr("warplens.program.memo.content_names.LARGE_FILL", 4096)
     monkeypatch.setattr(names, "hash", lambda block: pytest.fail("hashed"))
     names.put(X, names.of_fill(X, 7, 4))
     filled = names.of(X)
@@ -339,3 +343,38 @@ def test_bytes_that_were_hashed_last_are_compared(memory: arena.Arena, monkeypat
     memory.blocks[X].data[4000] = 6
     names.changed(X)
     assert names.hash(X) != first
+
+
+def test_work_whose_results_nothing_needs_is_dropped() -> None:
+    done: list[str] = []
+
+    def work(name: str, read: set[int], written: set[int], whole: bool = False) -> Deferred:
+        return Deferred(lambda: done.append(name), frozenset(read), frozenset(written), whole)
+
+    chain = [work("fill", set(), {Y}, True), work("add", {X, Y}, {Y}), work("copy", {Y}, {Z}, True)]
+    assert needed_for({Y}, chain * 3) == chain[:2]
+    assert needed_for({Z}, chain * 3) == chain
+    both = [work("both", {X}, {Y, Z}), work("restore", set(), {Z}, True)]
+    assert needed_for({Y}, both) == both  # what it writes besides has to be put right
+    assert needed_for({X}, both) == []
+
+
+def test_a_loop_with_a_fill_and_an_unused_result_stays_short(launches: Launches) -> None:
+    launches.set(X, 1)
+    for number in range(2000):
+        launches.memo.deferred.fill((Y, Y), 4096, 4096, 1, number % 2, 1)
+        launches.add()
+    assert (launches.read(Y) == 2).all()
+    assert len(launches.executed) <= 8
+
+
+def test_work_that_is_all_needed_is_done_after_a_while(
+    launches: Launches, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deferred_work, "MOST_PENDING", 4)
+    launches.set(X, 1)
+    for _ in range(3):
+        launches.set(Y, 5)
+        for _ in range(10):
+            launches.add()
+    assert (launches.read(Y) == 15).all()

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from warplens.program.arena import Arena
 
 MOST_HASHED = 1 << 16  # names whose digest is kept, 200 bytes each
+LARGE_FILL = 1 << 20  # bytes from which the program tells of a fill of a whole block (shim/repeat.c)
 MOST_COMPARED = 1 << 24  # bytes of copies of what was hashed last
 SAMPLES, SAMPLE_BYTES = 256, 64  # of each block: evenly spread pieces
 NAME_BYTES = 16
@@ -28,6 +29,10 @@ def name_of(*parts: bytes) -> bytes:
     for part in parts:
         digest.update(len(part).to_bytes(4, "little") + part)
     return MADE + digest.digest()
+
+
+def _of_bytes(content: bytes | memoryview) -> bytes:
+    return BYTES + blake2b(content, digest_size=NAME_BYTES).digest()
 
 
 class ContentNames:
@@ -73,9 +78,13 @@ class ContentNames:
             self._names[block] = name
 
     def of_fill(self, block: int, value: int, element: int) -> bytes:
-        """The name of one value throughout, without hashing it; what lies behind the block's end is kept."""
-        size = self.arena.sizes[block]
-        return b"%s%d %x %d " % (FILL, size, value, element) + self.behind(block)
+        """The name of one value throughout, without hashing it where it is large; what lies behind the block's end is
+        kept."""
+        size, behind = self.arena.sizes[block], self.behind(block)
+        if size >= LARGE_FILL:
+            return b"%s%d %x %d " % (FILL, size, value, element) + behind
+        content = (value & ((1 << 8 * element) - 1)).to_bytes(element, "little") * (size // element)
+        return _of_bytes(content + behind)
 
     def behind(self, block: int) -> bytes:
         """What lies behind the end of a block, and belongs to none."""
@@ -97,7 +106,7 @@ class ContentNames:
         data = self.arena.blocks[block].data
         last, digest = self._last.get(block, (None, b""))
         if last is None or not np.array_equal(data, last):
-            digest = BYTES + blake2b(data.data, digest_size=NAME_BYTES).digest()
+            digest = _of_bytes(data.data)
             self._last.pop(block, None)
             if data.size <= MOST_COMPARED:
                 self._last[block] = data.copy(), digest

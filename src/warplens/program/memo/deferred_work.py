@@ -7,7 +7,7 @@ first of the deferred work, which is done in order when its results are wanted.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,15 +16,35 @@ from numpy.typing import NDArray
 from warplens.program.arena import Arena
 from warplens.program.memo.content_names import ContentNames, name_of
 
+MOST_PENDING = 256  # pieces of work, until those are dropped whose results nothing needs
 MOST_KEPT = 150 << 20  # bytes of copies: with 142 MB of its own `warplens run` stays below 300
 
 
 @dataclass(frozen=True)
 class Deferred:
-    """Deferred piece of work: `do` does it;  touched: the blocks that it reads or writes."""
+    """Deferred piece of work: `do` does it.
+
+    read, written   blocks;  whole: nothing stays of what was in those that it writes
+    """
 
     do: Callable[[], None]
-    touched: frozenset[int]
+    read: frozenset[int]
+    written: frozenset[int]
+    whole: bool = False
+
+
+def needed_for(blocks: set[int], pending: Sequence[Deferred]) -> list[Deferred]:
+    """The work without which these blocks would have other contents; what it writes besides is right at the end."""
+    while True:
+        wanted, kept = set(blocks), []
+        for work in reversed(pending):
+            if work.written & wanted:
+                kept.append(work)
+                wanted = (wanted - work.written if work.whole else wanted) | work.read
+        written = {block for work in kept for block in work.written}
+        if written <= blocks:
+            return kept[::-1]
+        blocks = blocks | written
 
 
 class DeferredWork:
@@ -52,17 +72,22 @@ class DeferredWork:
             names.put(block, name)
             if there is None or names.known(there) != names.known(name):
                 self._there[block] = there
-        if self._there:
-            self._pending.append(work)
-        else:
+        if not self._there:
             self._pending.clear()
+            return
+        self._pending.append(work)
+        if len(self._pending) % MOST_PENDING == 0:
+            self._pending = needed_for({*self._there}, self._pending)
+            if len(self._pending) >= MOST_PENDING:
+                self.finish()
 
     def copy(self, to: tuple[int, int], source: tuple[int, int], size: int) -> None:
         """A copy of `size` bytes.  to, source: blocks, and addresses in them"""
         arena, (block, at), (source_block, start) = self.arena, to, source
         before, source_name = self._name(block), self._name(source_block)
         places = (at - block, start - source_block, size)
-        if places == (0, 0, arena.sizes[block]) == (0, 0, arena.sizes[source_block]):
+        whole = places == (0, 0, arena.sizes[block])
+        if whole and arena.sizes[source_block] == size:
             name = source_name
         else:
             name = name_of(b"copy", source_name, before, repr(places).encode())
@@ -71,12 +96,13 @@ class DeferredWork:
             np.copyto(arena.view(at, size), arena.view(start, size))
 
         arena.unwritten.discard(block)
-        self.add(Deferred(do, frozenset({block, source_block})), {block: name})
+        self.add(Deferred(do, frozenset({source_block}), frozenset({block}), whole), {block: name})
 
     def fill(self, to: tuple[int, int], pitch: int, width: int, height: int, value: int, element: int) -> None:
         """A fill of `height` rows of `width` bytes by elements of so many bytes."""
         arena, (block, at) = self.arena, to
-        if (at, width, height) == (block, arena.sizes[block], 1):
+        whole = (at, width, height) == (block, arena.sizes[block], 1)
+        if whole:
             name = self.names.of_fill(block, value, element)
         else:
             places = at - block, pitch, width, height, value, element
@@ -88,7 +114,7 @@ class DeferredWork:
                 arena.view(at + y * pitch, width)[:] = row
 
         arena.unwritten.discard(block)
-        self.add(Deferred(do, frozenset({block})), {block: name})
+        self.add(Deferred(do, frozenset(), frozenset({block}), whole), {block: name})
 
     def _name(self, block: int) -> bytes:
         return self.names.of(block) or self.names.make_unique(block)
@@ -101,7 +127,7 @@ class DeferredWork:
         """whole: nothing of its content stays"""
         if whole and self._there.keys() <= {block}:
             self._forget()
-        elif any(block in work.touched for work in self._pending):
+        elif any(block in work.read or block in work.written for work in self._pending):
             self.finish()
 
     def finish(self) -> None:
@@ -114,7 +140,7 @@ class DeferredWork:
             for block, copy in copies.items():
                 np.copyto(self.arena.blocks[block].data, copy)  # type: ignore[arg-type]
         else:
-            pending, self._pending = self._pending, []
+            pending, self._pending = needed_for({*self._there}, self._pending), []
             for work in pending:
                 work.do()
             self._keep(late)

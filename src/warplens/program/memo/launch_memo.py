@@ -94,7 +94,7 @@ class LaunchMemo:
 
     def repeat(self, found: Remembered, execute: Callable[[], None]) -> None:
         """A launch leaves what an earlier one left; `execute` it if that is looked at."""
-        self.deferred.add(Deferred(execute, found.touched.all), found.after)
+        self.deferred.add(Deferred(execute, found.touched.read, found.touched.written), found.after)
 
     def learn(self, key: Key, before: Names, touched: Touched, number: int, pure: bool) -> None:
         """After a launch that was executed.
