@@ -37,4 +37,4 @@ def test_launches_are_joined_by_case_and_number(
     ]  # fmt: skip
     told = capsys.readouterr().out.splitlines()
     assert told[0].startswith("2 of 3 predicted: median 10.0%, mean 10.0%")
-    assert told[1] == "a: 2 launches, tau 1.00"
+    assert told[1] == "a: 2 launches, tau 1.00, of times that differ by 3 % or more 1.00"

@@ -39,7 +39,9 @@ def checked_out(revision: str, path: str, folder: Path) -> CheckedOut:
         raise UsageError(f"git knows no revision {revision!r}")
     archive = _git(["archive", "--format=tar", commit.decode().strip()], top)
     with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
-        tar.extractall(folder, filter="data")
+        if hasattr(tarfile, "data_filter"):  # from Python 3.11.4 on; git's archives have no paths out of the folder
+            tar.extraction_filter = tarfile.data_filter
+        tar.extractall(folder)
     made = folder / inside
     if not made.is_file():
         raise UsageError(f"{revision} has no file {inside}")

@@ -55,12 +55,12 @@ CAUSES = frozenset({"inactive_lanes"})  # rules whose text is followed by causes
 
 def format_finding(finding: Finding, subject: LaunchView) -> str:
     """Fault and numbers, the line with most of it, advice where there is a short one."""
-    _, advice = format_evidence(finding.evidence, subject)
-    return format_fault(finding, subject) + (f"; {advice}" if advice else "")
+    text, advice = format_evidence(finding.evidence, subject)
+    return text + mostly(finding.line, subject.lines) + (f"; {advice}" if advice else "")
 
 
 def format_fault(finding: Finding, subject: LaunchView) -> str:
-    """The same without advice."""
+    """The same without advice, but with causes."""
     text, advice = format_evidence(finding.evidence, subject)
     causes = f" ({advice})" if finding.fault in CAUSES and advice else ""
     return text + causes + mostly(finding.line, subject.lines)
