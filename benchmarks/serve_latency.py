@@ -1,7 +1,7 @@
 """How long `warplens serve` takes from an edit of examples/copy.cu to its counts and to its prediction.
 
 Each edit changes the machine code of nccopy.  Printed: seconds by the clock, median and worst, of the request alone
-(the page waits another 0.2 s for the next key), and processor time of the server and its workers a request.
+(the page waits another 0.1 s for the next key), and processor time of the server and its workers a request.
 """
 
 from __future__ import annotations

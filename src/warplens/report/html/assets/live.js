@@ -2,7 +2,7 @@
 const at = name => document.getElementById(name);
 const every = (root, selector) => [...root.querySelectorAll(selector)];
 const token = new URLSearchParams(location.search).get('token') || '';
-const PAUSE = 200;  // milliseconds after the last key until the kernel runs
+const PAUSE = 100;  // milliseconds after the last key until the kernel runs
 let session, editor, job, timer;
 let shown = '';                // title of the kernel that is on view
 let results = new Map();       // title -> what the server sent of it last
