@@ -261,7 +261,7 @@ class Device:
         selected = selector.selects(function.name, launch)
         executes = wanted or (selected and not selector.all)  # the counters of an earlier one may not be known
         if found is not None and not executes:
-            self.memo.repeat(found, lambda: self._execute_late(configuration, message.parameters))
+            self.memo.repeat(found, lambda: self._execute_deferred(configuration, message.parameters))
             time = self._repeat(found.number)
             return Status.SUCCESS, self._launches[found.number].answer(
                 found.number, time, self.l2.state, bool(self.deferred)
@@ -328,8 +328,8 @@ class Device:
             self._launches[number] = done
         return Status.SUCCESS, done.answer(number, time, self.l2.state) + counted.printed.encode()
 
-    def _execute_late(self, configuration: LaunchConfiguration, parameters: bytes) -> None:
-        """A launch that repeats another, whose results are looked at."""
+    def _execute_deferred(self, configuration: LaunchConfiguration, parameters: bytes) -> None:
+        """Executes a launch whose results were only known by name."""
         self.log.view.running = f"executing {configuration.function.name}"
         request = self._request(configuration, parameters, self.arena.memory())
         execute(request, threads=available_threads(), counted=False)

@@ -15,7 +15,7 @@ from helpers.whole_program import PROGRAMS
 from warplens.commands.run_program import ProgramOutput, run_program
 from warplens.program import arena
 from warplens.program.memo import deferred_work, launch_memo
-from warplens.program.memo.deferred_work import Deferred, needed_for
+from warplens.program.memo.deferred_work import Deferred, live_work
 from warplens.program.memo.launch_memo import PATIENCE, LaunchMemo, Touched
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="`warplens run` works on Linux alone")
@@ -200,23 +200,17 @@ def test_fills_and_copies_within_the_gpu_are_deferred_too(launches: Launches) ->
     assert launches.read(Z)[:20].tolist() == [7, 3, 3, 7, 7, 7, 7, 7, 5, 3, 3, 5, 7, 7, 7, 7, 7, 3, 3, 7]
 
 
-def test_copies_of_results_are_put_back_where_they_are_wanted_again(launches: Launches) -> None:
+@pytest.mark.parametrize(("most_kept", "executed"), [(4096 + 512, 3), (4095, 9)])
+def test_results_that_are_wanted_again_are_copied_but_for_large_ones(
+    launches: Launches, monkeypatch: pytest.MonkeyPatch, most_kept: int, executed: int
+) -> None:
+    monkeypatch.setattr(deferred_work, "MOST_KEPT", most_kept)
     launches.set(X, 1)
     for _ in range(9):
         launches.set(Y, 5)
         launches.add()
         assert (launches.read(Y) == 6).all()
-    assert len(launches.executed) == 3
-
-
-def test_large_results_are_not_copied(launches: Launches, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(deferred_work, "MOST_KEPT", 4095)
-    launches.set(X, 1)
-    for _ in range(9):
-        launches.set(Y, 5)
-        launches.add()
-        assert (launches.read(Y) == 6).all()
-    assert len(launches.executed) == 9
+    assert len(launches.executed) == executed
 
 
 def test_launches_whose_parameters_never_repeat_are_forgotten(
@@ -280,6 +274,12 @@ def test_a_block_that_was_copied_has_the_name_of_the_other(launches: Launches) -
     names.hash(X)
     names.duplicate(Y, X)
     assert names.of(Y) == names.of(X) is not None
+    names.changed(Y)
+    launches.memory.blocks[Y].data[4097] = 5  # by a kernel that runs over the end
+    names.duplicate(Y, X)
+    assert names.of(Y) is None
+    launches.memo.deferred.copy((Y, Y), (X, X), 4096)
+    assert names.of(Y) != names.of(X)
 
 
 def outcome(capfd: pytest.CaptureFixture[str], folder: Path, **wishes: Any) -> tuple[str, list[dict[str, Any]]]:
@@ -352,11 +352,11 @@ def test_work_whose_results_nothing_needs_is_dropped() -> None:
         return Deferred(lambda: done.append(name), frozenset(read), frozenset(written), whole)
 
     chain = [work("fill", set(), {Y}, True), work("add", {X, Y}, {Y}), work("copy", {Y}, {Z}, True)]
-    assert needed_for({Y}, chain * 3) == chain[:2]
-    assert needed_for({Z}, chain * 3) == chain
+    assert live_work({Y}, chain * 3) == chain[:2]
+    assert live_work({Z}, chain * 3) == chain
     both = [work("both", {X}, {Y, Z}), work("restore", set(), {Z}, True)]
-    assert needed_for({Y}, both) == both  # what it writes besides has to be put right
-    assert needed_for({X}, both) == []
+    assert live_work({Y}, both) == both  # what it writes besides has to be put right
+    assert live_work({X}, both) == []
 
 
 def test_a_loop_with_a_fill_and_an_unused_result_stays_short(launches: Launches) -> None:

@@ -74,20 +74,24 @@ class ContentNames:
 
     def duplicate(self, block: int, source: int) -> None:
         """A block has been copied from another one, as a whole."""
-        if (name := self._names.get(source)) is not None and not (any(self.behind(block)) or any(self.behind(source))):
+        if (name := self._names.get(source)) is not None and self.same_shape(block, source):
             self._names[block] = name
 
-    def of_fill(self, block: int, value: int, element: int) -> bytes:
-        """The name of one value throughout, without hashing it where it is large; what lies behind the block's end is
-        kept."""
-        size, behind = self.arena.sizes[block], self.behind(block)
-        if size >= LARGE_FILL:
-            return b"%s%d %x %d " % (FILL, size, value, element) + behind
-        content = (value & ((1 << 8 * element) - 1)).to_bytes(element, "little") * (size // element)
-        return _of_bytes(content + behind)
+    def same_shape(self, block: int, other: int) -> bool:
+        """Whether blocks have the same size and slack: their contents have the same name if their bytes are equal."""
+        return self.arena.sizes[block] == self.arena.sizes[other] and self.slack(block) == self.slack(other)
 
-    def behind(self, block: int) -> bytes:
-        """What lies behind the end of a block, and belongs to none."""
+    def of_fill(self, block: int, value: int, element: int) -> bytes:
+        """The name of one value throughout, without hashing it where it is large; the slack is
+        kept."""
+        size, slack = self.arena.sizes[block], self.slack(block)
+        if size >= LARGE_FILL:
+            return b"%s%d %x %d " % (FILL, size, value, element) + slack
+        content = (value & ((1 << 8 * element) - 1)).to_bytes(element, "little") * (size // element)
+        return _of_bytes(content + slack)
+
+    def slack(self, block: int) -> bytes:
+        """The bytes of a block behind its end, up to the unit in which memory is allocated."""
         return self.arena.blocks[block].data[self.arena.sizes[block] :].tobytes()
 
     def hash(self, block: int) -> bytes:

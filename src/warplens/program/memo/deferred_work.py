@@ -33,8 +33,11 @@ class Deferred:
     whole: bool = False
 
 
-def needed_for(blocks: set[int], pending: Sequence[Deferred]) -> list[Deferred]:
-    """The work without which these blocks would have other contents; what it writes besides is right at the end."""
+def live_work(blocks: set[int], pending: Sequence[Deferred]) -> list[Deferred]:
+    """Dead work elimination: the work that the final contents of these blocks depend on.
+
+    What this work writes besides has its final content as well, since memory then differs from what it was before.
+    """
     while True:
         wanted, kept = set(blocks), []
         for work in reversed(pending):
@@ -53,31 +56,31 @@ class DeferredWork:
     def __init__(self, arena: Arena, names: ContentNames) -> None:
         self.arena, self.names = arena, names
         self._pending: list[Deferred] = []
-        self._there: dict[int, bytes | None] = {}  # names of what lies in blocks that are not as they should be
+        self._in_memory: dict[int, bytes | None] = {}  # of stale blocks: names of what memory contains
         self._copies: dict[bytes, NDArray[np.uint8]] = {}  # of contents, by name
         self._size = 0
 
     def __bool__(self) -> bool:
         return bool(self._pending)
 
-    def is_late(self, block: int) -> bool:
-        """Whether a block does not contain yet what it is named after."""
-        return block in self._there
+    def is_stale(self, block: int) -> bool:
+        """Whether memory does not contain yet what the block is named after."""
+        return block in self._in_memory
 
     def add(self, work: Deferred, after: dict[int, bytes]) -> None:
         """Work whose results have these names."""
         names = self.names
         for block, name in after.items():
-            there = self._there.pop(block) if block in self._there else names.of(block)
+            there = self._in_memory.pop(block) if block in self._in_memory else names.of(block)
             names.put(block, name)
             if there is None or names.known(there) != names.known(name):
-                self._there[block] = there
-        if not self._there:
+                self._in_memory[block] = there
+        if not self._in_memory:
             self._pending.clear()
             return
         self._pending.append(work)
         if len(self._pending) % MOST_PENDING == 0:
-            self._pending = needed_for({*self._there}, self._pending)
+            self._pending = live_work({*self._in_memory}, self._pending)
             if len(self._pending) >= MOST_PENDING:
                 self.finish()
 
@@ -87,7 +90,7 @@ class DeferredWork:
         before, source_name = self._name(block), self._name(source_block)
         places = (at - block, start - source_block, size)
         whole = places == (0, 0, arena.sizes[block])
-        if whole and arena.sizes[source_block] == size:
+        if whole and self.names.same_shape(block, source_block):
             name = source_name
         else:
             name = name_of(b"copy", source_name, before, repr(places).encode())
@@ -120,12 +123,12 @@ class DeferredWork:
         return self.names.of(block) or self.names.make_unique(block)
 
     def before_read(self, block: int) -> None:
-        if block in self._there:
+        if block in self._in_memory:
             self.finish()
 
     def before_write(self, block: int, whole: bool = False) -> None:
         """whole: nothing of its content stays"""
-        if whole and self._there.keys() <= {block}:
+        if whole and self._in_memory.keys() <= {block}:
             self._forget()
         elif any(block in work.read or block in work.written for work in self._pending):
             self.finish()
@@ -134,27 +137,27 @@ class DeferredWork:
         """Makes the content of all blocks what it is named after."""
         if not self._pending:
             return
-        late = {block: self.names.of(block) for block in self._there}
-        copies = {block: self._copies.get(name) for block, name in late.items() if name is not None}
-        if all(copies.get(block) is not None for block in late):
+        stale = {block: self.names.of(block) for block in self._in_memory}
+        copies = {block: self._copies.get(name) for block, name in stale.items() if name is not None}
+        if all(copies.get(block) is not None for block in stale):
             for block, copy in copies.items():
                 np.copyto(self.arena.blocks[block].data, copy)  # type: ignore[arg-type]
         else:
-            pending, self._pending = needed_for({*self._there}, self._pending), []
+            pending, self._pending = live_work({*self._in_memory}, self._pending), []
             for work in pending:
                 work.do()
-            self._keep(late)
+            self._keep(stale)
         self._forget()
 
     def _forget(self) -> None:
         self._pending = []
-        self._there.clear()
+        self._in_memory.clear()
 
-    def _keep(self, late: dict[int, bytes | None]) -> None:
+    def _keep(self, stale: dict[int, bytes | None]) -> None:
         """Copies of contents that were made for the second time."""
-        if sum(self.arena.blocks[block].size for block in late) > MOST_KEPT:
+        if sum(self.arena.blocks[block].size for block in stale) > MOST_KEPT:
             return
-        for block, name in late.items():
+        for block, name in stale.items():
             if name is not None and name not in self._copies:
                 self._copies[name] = self.arena.blocks[block].data.copy()
                 self._size += self._copies[name].size

@@ -68,7 +68,7 @@ class LaunchMemo:
         self._keys = 0
         self._kept: dict[bytes, Remembered] = {}  # by what they begin with
         self._inputs: dict[bytes, None] = {}  # what launches began with that write nothing of what they read
-        self._in_vain: dict[Key, list[int]] = {}  # hashings since the last repeat: of what is new, of results
+        self._fruitless: dict[Key, list[int]] = {}  # hashings since the last repeat: of what is new, of results
         self._samples: dict[Key, set[bytes]] = {}
 
     def may_remember(self, touched: Touched) -> bool:
@@ -89,7 +89,7 @@ class LaunchMemo:
             found = self._kept.get(self._state(key, names)) if names != known else None
             known = names
         if found is not None:
-            self._in_vain.pop(key, None)
+            self._fruitless.pop(key, None)
         return found, known
 
     def repeat(self, found: Remembered, execute: Callable[[], None]) -> None:
@@ -99,14 +99,14 @@ class LaunchMemo:
     def learn(self, key: Key, before: Names, touched: Touched, number: int, pure: bool) -> None:
         """After a launch that was executed.
 
-        pure   it is a function of the memory that it touches; unless it writes behind the end of a block, where memory
-               is not followed
+        pure   it is a function of the memory that it touches.  One that writes behind the end of a block is not taken
+               for one: that memory has no names
         """
         if len(self._touched) >= MOST_KEYS:
-            for kept in (self._touched, self._numbers, self._in_vain, self._samples):
+            for kept in (self._touched, self._numbers, self._fruitless, self._samples):
                 kept.clear()
         self._touched[key] = touched
-        if not pure or any(map(any, map(self.names.behind, touched.written))):
+        if not pure or any(map(any, map(self.names.slack, touched.written))):
             for block in touched.written:
                 self.names.changed(block)
             return
@@ -151,9 +151,9 @@ class LaunchMemo:
     def _named(self, key: Key, touched: Touched) -> Names:
         """Names of all that is touched, hashed where it is worth it."""
         names, blocks = self.names, sorted(touched.all)
-        unhashed = [block for block in blocks if not (self.deferred.is_late(block) or names.by_bytes(block))]
+        unhashed = [block for block in blocks if not (self.deferred.is_stale(block) or names.by_bytes(block))]
         new = [block for block in unhashed if names.of(block) is None]
-        tried = self._in_vain.setdefault(key, [0, 0])
+        tried = self._fruitless.setdefault(key, [0, 0])
         for kind, chosen in enumerate((new, [block for block in unhashed if block not in new])):
             if chosen and tried[kind] <= PATIENCE and not self._is_new(key, chosen):
                 tried[kind] += 1

@@ -120,8 +120,8 @@ CUresult copy_rows(const struct rows *r, enum copy_kind kind, CUstream stream, i
     if (kind == ANY_KIND)
         kind = found;
     uint64_t to = (uint64_t)r->to, from = (uint64_t)r->from;
-    int late = defer_copy(to, from, written, r->height * r->depth == 1);
-    if (!late) {
+    int deferred = defer_copy(to, from, written, r->height * r->depth == 1);
+    if (!deferred) {
         before_access(from, read, READ);
         before_access(to, written, r->width * r->height * r->depth == written ? WRITTEN_AS_WHOLE : WRITTEN_IN_PART);
         move(r);
@@ -145,7 +145,7 @@ CUresult copy_rows(const struct rows *r, enum copy_kind kind, CUstream stream, i
     if (kind == HOST_TO_DEVICE || kind == DEVICE_TO_DEVICE)
         use_l2((uint64_t)r->to, bytes, 1);
     int64_t end = within ? queue_memory_work(stream, duration, SIZE_MAX) : queue_work(stream, engine, 0, duration);
-    if (!late && reachable(r->to)) {
+    if (!deferred && reachable(r->to)) {
         note_written(to, written);
         note_duplicate(to, from, bytes);
     }
@@ -184,8 +184,8 @@ CUresult fill_rows(uint64_t to, size_t pitch, size_t width, size_t height, uint3
         return capture_work(stream, &work);
     }
     int repeated = height == 1 && is_filled(to, width, value, element);
-    int late = !repeated && defer_fill(to, pitch, width, height, value, element);
-    if (!repeated && !late) {
+    int deferred = !repeated && defer_fill(to, pitch, width, height, value, element);
+    if (!repeated && !deferred) {
         before_access(to, written, width * height == written ? WRITTEN_AS_WHOLE : WRITTEN_IN_PART);
         for (size_t y = 0; y < height; y++)
             fill((char *)to + y * pitch, width, value, element);
@@ -194,9 +194,9 @@ CUresult fill_rows(uint64_t to, size_t pitch, size_t width, size_t height, uint3
     notify(COPIED, 5, to, width * height, duration); /* 5: a fill */
     use_l2(to, width * height, 1);
     queue_memory_work(stream, duration, width * height);
-    if (!repeated && !late)
+    if (!repeated && !deferred)
         note_written(to, written);
-    if (height == 1 && !repeated && !late)
+    if (height == 1 && !repeated && !deferred)
         keep_fill(to, width, value, element);
     return SUCCESS;
 }
