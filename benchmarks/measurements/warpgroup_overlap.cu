@@ -1,15 +1,8 @@
 // Kernels of warpgroup_overlap.py: what a warpgroup's products leave to the other instructions of an SM. One block; times
 // are cycles of clock64, of the first thread of each warpgroup.
 #include "../../src/warplens/labs/attention/parts.cuh"
+#include "warpgroup_clock.cuh"
 
-extern __shared__ __align__(1024) unsigned char memory[];
-
-DEVICE long long now() {
-  long long t;
-  asm volatile("mov.u64 %0, %%clock64;" : "=l"(t)::"memory");
-  return t;
-}
-DEVICE int warpgroup() { return __shfl_sync(~0u, threadIdx.x / 128, 0); }
 DEVICE void keep(float *sink, const float (&d)[64]) {
   float sum = 0;
 #pragma unroll

@@ -1,16 +1,8 @@
 // Kernels of warpgroup_ports.py: `products` warpgroups of a block multiply `groups` times 8 times, in one of the forms
 // below; the others do rounds of 96 multiply-adds, which warpgroup_ports.py replaces by other instructions, for `cycles`.
+#include "warpgroup_clock.cuh"
+
 typedef unsigned long long u64;
-#define DEVICE __device__ __forceinline__
-
-extern __shared__ __align__(1024) unsigned char memory[];
-
-DEVICE long long now() {
-  long long t;
-  asm volatile("mov.u64 %0, %%clock64;" : "=l"(t)::"memory");
-  return t;
-}
-DEVICE int warpgroup() { return __shfl_sync(~0u, threadIdx.x / 128, 0); }
 
 #define R4(d, i) "+r"(d[i]), "+r"(d[i + 1]), "+r"(d[i + 2]), "+r"(d[i + 3])
 #define R16(d, i) R4(d, i), R4(d, i + 4), R4(d, i + 8), R4(d, i + 12)
