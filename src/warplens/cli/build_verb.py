@@ -32,7 +32,7 @@ class PassesOn(click.Command):
         return super().parse_args(ctx, [*own, "--", *others])
 
 
-@click.command(cls=PassesOn)
+@click.command(short_help="Compile a CUDA program without a toolkit.", cls=PassesOn)
 @click.option("--output", "-o", metavar="F", help="The program to write.  [default: a.out, as nvcc's]")
 @click.option("--gpu", metavar="NAME", help="Compile for this GPU (default: as `warplens run` chooses it).")
 @click.option("--arch", metavar="SM", help="Compile for this architecture, such as sm_90.")

@@ -11,7 +11,7 @@ import click
 from warplens.errors import UsageError
 
 
-@click.command()
+@click.command(short_help="Fail where kernels exceed budgets or a baseline.")
 @click.argument("files", nargs=-1)
 @click.option("--config", metavar="F", help="The settings [default: the nearest warplens.toml, or [tool.warplens] of "
               "pyproject.toml, from the folder of the first FILE upwards].")  # fmt: skip

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from warplens.commands.target import Flags
 
 
-@click.command()
+@click.command(short_help="Show what changed between two versions of a file.")
 @click.argument("old")
 @click.argument("new", required=False)
 @options(LAUNCH[:7], CODE)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from warplens.commands.target import Flags
 
 
-@click.command()
+@click.command(short_help="Compare counts and results with this machine's GPU.")
 @click.argument("files", nargs=-1, required=True)
 @options(LAUNCH, CODE, GPU, HOST)
 @click.option("--against", metavar="CSV", help="Compare with counters kept by --save; no GPU is needed.")
@@ -64,7 +64,7 @@ def validate(
         raise click.exceptions.Exit(1)
 
 
-@click.command()
+@click.command(short_help="Time kernels on this machine's GPU.")
 @click.argument("file")
 @options(LAUNCH, CODE, HOST, SAMPLE)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
@@ -92,7 +92,7 @@ def measure(file: str, flags: Flags, host: RunOptions, as_json: bool) -> None:
         report.show(found, out)
 
 
-@click.command()
+@click.command(short_help="Measure the speeds of this machine's GPU.")
 @click.option("--out", "folder", metavar="DIR", default=".", help="Where calibration.csv is written (default: here).")
 def calibrate(folder: str) -> None:
     """Measure how fast the parts of this machine's GPU are: the tables of its description.

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from warplens.report.launch_view import LaunchView
 
 
-@click.command()
+@click.command(short_help="Run a lab: a ladder of kernels, explained.")
 @click.argument("name", required=False)
 @options(GPUS, HOST)
 @click.option("--size", metavar="SIZE", help="full (default), small, or names of the lab: n=1048576,block=256.")

@@ -47,7 +47,7 @@ def cli() -> None:
     No GPU is needed."""
 
 
-@cli.command()
+@cli.command(short_help="Execute kernels; report what they do, and their time.")
 @click.argument("file", required=False)
 @options(LAUNCH, CODE, GPUS, HOST, SAMPLE)
 @click.option(
@@ -125,7 +125,7 @@ def explain(
         raise click.exceptions.Exit(1)
 
 
-@cli.command()
+@cli.command(short_help="Show what limits the resident warps.")
 @click.argument("file", required=False)
 @options((LAUNCH[0], LAUNCH[2], LAUNCH[4], LAUNCH[5]), CODE, GPU)
 @click.option("--registers", type=click.IntRange(0), metavar="N", help="Registers per thread, without a FILE.")
@@ -160,7 +160,7 @@ def occupancy(
         show("the block", machine, block, console())
 
 
-@cli.command()
+@cli.command(short_help="List machine code under its source lines, in words.")
 @click.argument("file")
 @options(LAUNCH, CODE, GPU, HOST, SAMPLE)
 @click.option("--static", is_flag=True, help="Launch nothing: the listing without counts.")
@@ -198,7 +198,7 @@ def sass(file: str, flags: Flags, host: RunOptions, static: bool, as_json: bool)
         listing.show(shown, out)
 
 
-@cli.command()
+@cli.command(short_help="Show what makes the difference between two kernels.")
 @click.argument("words", nargs=-1, required=True, metavar="A B")
 @options(LAUNCH, CODE, GPU, HOST, SAMPLE)
 @click.option("--all", "everything", is_flag=True, help="All metrics that differ.")
@@ -252,7 +252,7 @@ def compare(
         raise click.exceptions.Exit(1)
 
 
-@cli.command()
+@cli.command(short_help="List metrics with unit, provenance and meaning.")
 @click.argument("pattern", required=False)
 def metrics(pattern: str | None) -> None:
     """List the metrics that are known, or those that PATTERN means: unit, provenance and meaning.
@@ -270,7 +270,7 @@ def metrics(pattern: str | None) -> None:
     define(known(pattern or ""), console())
 
 
-@cli.command()
+@cli.command(short_help="List the GPUs that are described.")
 @click.option("--numbers", "gpu", metavar="GPU", help="The numbers of this GPU that predictions of its time rest on.")
 def gpus(gpu: str | None) -> None:
     """List the GPUs that are known, or the numbers of one: value, unit, file and source."""

@@ -41,7 +41,10 @@ SELECTION = (
 MOST_GPUS = 16  # MOST_DEVICES in program/shim/device.h
 
 
-@click.command(context_settings={"ignore_unknown_options": False, "allow_interspersed_args": False})
+@click.command(
+    short_help="Count and time the kernels of a CUDA program.",
+    context_settings={"ignore_unknown_options": False, "allow_interspersed_args": False},
+)
 @GPU[0]
 @click.option(
     "--gpus", type=click.IntRange(1, MOST_GPUS), default=1, metavar="N", show_default=True, help="So many of this GPU."

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from warplens.core.run_options import RunOptions
 
 
-@click.command()
+@click.command(short_help="Edit kernels in a page, with counts and time beside.")
 @click.argument("file", required=False, metavar="[FILE|LAB]")
 @options(GPU, HOST)
 @click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="[default: one that is free]")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from warplens.commands.target import Flags
 
 
-@click.command()
+@click.command(short_help="Change the source, and prove what makes it faster.")
 @click.argument("words", nargs=-1, required=True, metavar="FILE... [-- ARGUMENTS]")
 @options(LAUNCH, CODE, GPU, HOST)
 @click.option("--run", "whole", is_flag=True, help="FILE is a program, though it has a launch block: run it whole.")
