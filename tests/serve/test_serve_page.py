@@ -7,10 +7,14 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
 from warplens.cli.main import main
+from warplens.serve.http_server import PageServer
+from warplens.serve.serve_page import serve_page
 
 
 def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
@@ -30,6 +34,17 @@ def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
     assert process.wait(20) == 0
     assert list(scratch.iterdir()) == []
     assert not any(Path(f"/proc/{child}").exists() for child in started)
+
+
+def test_ctrl_c_while_the_workers_start_ends_it_too() -> None:
+    ended: list[str] = []
+
+    def start() -> None:
+        signal.raise_signal(signal.SIGINT)
+
+    pool = SimpleNamespace(start=start, close=lambda: ended.append("pool"))
+    serve_page(cast(PageServer, SimpleNamespace(pool=pool, server_close=lambda: ended.append("server"))), False)
+    assert ended == ["server", "pool"]
 
 
 def children(process: int) -> list[int]:

@@ -16,10 +16,10 @@ def serve_page(server: PageServer, open_browser: bool) -> None:
     """Returns after Ctrl-C, SIGTERM or SIGHUP."""
     with _ended_by_signals():
         try:
-            server.pool.start()
-            if open_browser:
-                threading.Thread(target=webbrowser.open, args=(server.url,), daemon=True).start()
-            with suppress(KeyboardInterrupt):
+            with suppress(KeyboardInterrupt):  # also while the workers start
+                server.pool.start()
+                if open_browser:
+                    threading.Thread(target=webbrowser.open, args=(server.url,), daemon=True).start()
                 server.serve_forever(poll_interval=0.2)
         finally:
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # once is enough
