@@ -30,6 +30,7 @@ from warplens.model.grid.inter_block_sync import WAITING
 from warplens.model.result.warp_timeline import WarpTimeline
 from warplens.model.trace.warp_streams import WarpStreams, order_by_warp
 from warplens.report.access_patterns import AccessView, NamedBuffer, access_view, chosen_blocks
+from warplens.report.findings.finding_view import FindingView
 from warplens.report.headline import headline
 from warplens.report.launch_view import LaunchView
 from warplens.report.limit_text import with_text
@@ -80,6 +81,7 @@ class Run:
                    them changes the rerun
     prediction     of its time, as timed() made it;  unpredicted: why it could not
     what_if        the same with one cause removed, by its name
+    advice         what the findings are worth, and what to write instead, where it was asked for
     """
 
     kernel: FinishedLaunch
@@ -96,6 +98,8 @@ class Run:
     prediction: Prediction | None = None
     unpredicted: str = ""
     what_if: Mapping[str, Prediction] = field(default_factory=dict)
+    advice: tuple[FindingView, ...] = ()
+    _recorded: dict[tuple[tuple[int, ...], bool], WarpStreams] = field(default_factory=dict, repr=False, compare=False)
 
     def __repr__(self) -> str:
         """The first sentence of its report, as a prompt shows it."""
@@ -213,10 +217,6 @@ class Run:
         except KernelFault:
             raise Unpredictable(WAITING) from None
 
-    @cached_property
-    def _recorded(self) -> dict[tuple[tuple[int, ...], bool], WarpStreams]:
-        return {}
-
     def _described(self, gpu: str | None) -> Machine:
         """The requested GPU; UsageError if its machine code is another."""
         machine = described(gpu) if gpu else self.machine
@@ -294,6 +294,7 @@ class Run:
             prediction=self.prediction,
             unpredicted=self.unpredicted,
             what_if=self.what_if,
+            advice=self.advice,
         )
 
     @property

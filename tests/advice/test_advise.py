@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import warplens as wl
+from warplens.advice import advised
 
 
 @pytest.fixture(scope="module")
@@ -44,3 +45,14 @@ def test_a_kernel_without_faults_has_no_advice() -> None:
     x, y = np.zeros(16 * threads, np.float32), np.zeros(threads, np.float32)
     run = wl.compile("tests/kernels/rules.cu")["eight_loads_at_a_time"].launch(132, 1024, x, y)
     assert wl.advise(run, gpu="h200") == []
+
+
+def test_what_a_run_has_predicted_is_not_predicted_again(
+    runs: dict[str, wl.Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    timed = runs["nccopy"].timed(("ideal_access",))
+    monkeypatch.setattr(wl.Run, "predict", lambda *_: pytest.fail("predicted again"))
+    gains = {view.fault: view.gain for view in advised(timed).advice}
+    assert timed.prediction is not None
+    least = timed.what_if["ideal_access"].time_us / timed.prediction.time_us
+    assert gains["uncoalesced_access"] == pytest.approx(max(1 - least, 0))

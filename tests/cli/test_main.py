@@ -45,8 +45,27 @@ def refusal(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 2) 
 def test_explain_tells_of_every_kernel_of_the_block(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", COPY, "--set", "n=4096"]) == 0
     out = capsys.readouterr().out
-    assert "\nnccopy: uncoalesced global loads: 50 % of sectors wasted" in out
+    assert "uncoalesced global loads: 50 % of sectors wasted" in out
+    assert "Instead: " in out
     assert out.startswith("ccopy: ")
+
+
+def test_brief_is_a_few_sentences_or_two_kilobytes(capsys: pytest.CaptureFixture[str]) -> None:
+    brief = ["explain", COPY, "--set", "n=4096", "--brief"]
+    assert main(brief) == 0
+    first, second = capsys.readouterr().out.split("\n\n")
+    assert first.startswith("ccopy: ")
+    assert second.startswith("nccopy: ")
+    assert all(len(text.strip().split("\n")) <= 15 for text in (first, second))
+    assert main([*brief, "--json"]) == 0
+    out = capsys.readouterr().out
+    assert [found["kernel"] for found in json.loads(out)] == ["ccopy", "nccopy"]
+    assert len(out) <= 2 * 2048
+
+
+def test_brief_goes_with_one_gpu_and_one_form(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "--brief goes with --json or alone" in refusal(capsys, "explain", COPY, "--brief", "--csv")
+    assert "--brief is for one GPU" in refusal(capsys, "explain", COPY, "--brief", "--gpu", "h200,a100")
 
 
 def test_lines_says_how_many(capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,7 +6,7 @@ compared, time predicted before and after.  Knows nothing of files, launch block
 (commands/suggest.py), nor of words for people (report/).
 """
 
-from warplens.advice.advise import Advice, advise
+from warplens.advice.advise import Advice, advise, advised
 from warplens.advice.outputs import OutputComparison, compare_outputs
 from warplens.advice.search import Evaluation, Step, Suggestion, Version, search
 from warplens.advice.significance import NOISE, RATIO_ERROR
@@ -21,6 +21,7 @@ __all__ = [
     "Suggestion",
     "Version",
     "advise",
+    "advised",
     "compare_outputs",
     "search",
 ]  # fmt: skip

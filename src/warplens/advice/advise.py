@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
 
 from warplens.advice.remedies import Remedy, remedy
 from warplens.advice.significance import NOISE
 from warplens.errors import Unpredictable
+from warplens.machine import Machine
 from warplens.machine import machine as described
 from warplens.report.finding_text import format_fault
+from warplens.report.findings.finding_view import FindingView
 from warplens.rules import Finding, findings
 from warplens.run import Run
 
@@ -61,6 +65,14 @@ class Advice:
         """Whether it may gain more than the error of a predicted ratio; not where no upper bound is known."""
         return self.gain is not None and self.gain >= NOISE
 
+    @property
+    def view(self) -> FindingView:
+        """As reports show it."""
+        return FindingView(
+            self.finding.fault, self.text, self.line, self.gain, self.worth_it, self.remedy.expression,
+            self.remedy.instead, self.remedy.rung, self.remedy.nsight,
+        )  # fmt: skip
+
     def __str__(self) -> str:
         instead = f". Instead: {self.remedy.instead}"
         if self.gain is None:
@@ -81,20 +93,23 @@ def advise(run: Run, gpu: str | None = None) -> list[Advice]:
     >>> [advice.finding.fault for advice in wl.advise(run, gpu="h200")]
     ['division_by_variable', 'small_blocks', 'uncoalesced_access']
     """
-    found = findings(run.subject)
     machine = described(gpu) if gpu else run.machine
-    times: dict[str, float | None] = {}
+    return _advice(run, machine, partial(_predicted, run, machine))
 
-    def predicted(*what_if: str) -> float | None:
-        try:
-            return run.predict(machine.key, what_if).time_us
-        except Unpredictable:
-            return None
 
-    known = run.prediction if machine.key == run.machine.key else None
-    now = known.time_us if known else predicted() if found else None
-    for cause in {REMOVED[finding.fault] for finding in found if finding.fault in REMOVED}:
-        times[cause] = predicted(cause) if now is not None else None
+def advised(run: Run) -> Run:
+    """The same run with what its findings are worth and what to write instead, for reports; without a prediction of
+    its time only the latter."""
+    made = _advice(run, run.machine, partial(_predicted, run, run.machine) if run.prediction else _unknown)
+    return replace(run, advice=tuple(advice.view for advice in made))
+
+
+def _advice(run: Run, machine: Machine, predicted: Callable[[str], float | None]) -> list[Advice]:
+    """predicted: the time in us with a cause removed, with "" for none"""
+    found = findings(run.subject)
+    now = predicted("") if found else None
+    causes = dict.fromkeys(REMOVED[finding.fault] for finding in found if finding.fault in REMOVED)
+    times = {cause: predicted(cause) for cause in causes} if now is not None else {}
     made = [
         Advice(
             finding, format_fault(finding, run.subject), finding.line.line if finding.line else None, machine.title,
@@ -103,3 +118,16 @@ def advise(run: Run, gpu: str | None = None) -> list[Advice]:
         for finding in found
     ]  # fmt: skip
     return sorted(made, key=lambda advice: -(advice.gain if advice.gain is not None else advice.finding.weight))
+
+
+def _predicted(run: Run, machine: Machine, cause: str) -> float | None:
+    """As the run has it already, where it is of this GPU; None where the model does not apply."""
+    known = {"": run.prediction, **run.what_if} if machine.key == run.machine.key else {}
+    try:
+        return (known.get(cause) or run.predict(machine.key, (cause,) if cause else ())).time_us
+    except Unpredictable:
+        return None
+
+
+def _unknown(cause: str) -> None:
+    """Where no time is asked for."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import click
@@ -25,6 +25,7 @@ class Output:
     """How a run is shown.
 
     metrics   names, as --metrics means them, or None for the whole report;  html, trace: files
+    brief     the numbers that matter, in few sentences
     """
 
     as_json: bool = False
@@ -33,6 +34,7 @@ class Output:
     lines: int = 10
     metrics: Sequence[str] | None = None
     trace: str | None = None
+    brief: bool = False
 
     def __post_init__(self) -> None:
         formats = [flag for flag, on in (("--json", self.as_json), ("--csv", self.as_csv), ("--html", self.html)) if on]
@@ -40,6 +42,8 @@ class Output:
             raise UsageError("--html: the name of a file is missing: write --html report.html")
         if len(formats) > 1:
             raise UsageError(f"{' and '.join(formats)} exclude each other: choose one")
+        if self.brief and (self.as_csv or self.html or self.metrics is not None):
+            raise UsageError("--brief goes with --json or alone, not with --csv, --html or --metrics")
         if self.html:
             check_place(self.html)
         if self.trace is not None:
@@ -90,6 +94,7 @@ def on_one(found: Sequence[Sequence[Explained]], wish: ExplainRequest, output: O
     """The whole report of each kernel.  False if a check found something."""
     from warplens.commands.explain import run
 
+    wish = replace(wish, advice=not output.as_csv and output.metrics is None)
     errors_and_warnings: list[Hazard] = []  # not the runs, which hold their arrays
 
     def executed(target: Explained) -> Run:
@@ -100,16 +105,18 @@ def on_one(found: Sequence[Sequence[Explained]], wish: ExplainRequest, output: O
         return done
 
     if output.as_json:
+        from warplens.report.findings import launch_brief
         from warplens.report.json.document import error_document, text
 
         documents, ended = [], 0
         for (target,) in found:
             try:
-                documents.append(executed(target).document(output.metrics))
+                done = executed(target)
+                documents.append(launch_brief.document(done.subject) if output.brief else done.document(output.metrics))
             except WarplensError as error:  # the other kernels still run
                 documents.append(error_document(error, target.title, target.kernel.arch, target.machine.key))
                 ended = ended or report_error(error, f"{target.title}: " if len(found) > 1 else "")
-        click.echo(text(documents if len(documents) > 1 else documents[0]), nl=False)
+        click.echo(text(documents if len(documents) > 1 else documents[0], output.brief), nl=False)
         if ended:
             raise click.exceptions.Exit(ended)
     elif output.as_csv:
@@ -123,16 +130,19 @@ def on_one(found: Sequence[Sequence[Explained]], wish: ExplainRequest, output: O
         write_text(output.html, page.page([executed(target).page_subject for (target,) in found]))
         click.echo(f"written to {output.html}")
     else:
+        from warplens.report.findings import launch_brief
         from warplens.report.terminal import launch_report, metric_table
         from warplens.report.terminal.console_layout import console
 
         out, ended = console(), 0
         for place, (target,) in enumerate(found):
             if place:
-                out.rule(style="dim")
+                click.echo() if output.brief else out.rule(style="dim")
             try:
                 subject = executed(target).subject
-                if output.metrics is None:
+                if output.brief:
+                    click.echo("\n".join(launch_brief.sentences(subject)))
+                elif output.metrics is None:
                     launch_report.show(subject, out, output.lines)
                 else:
                     metric_table.show(subject, output.metrics, out)
@@ -161,6 +171,8 @@ def on_many(found: Sequence[Sequence[Explained]], wish: ExplainRequest, output: 
     from warplens.report.terminal import gpu_table, metric_table
     from warplens.report.terminal.console_layout import console
 
+    if output.brief:
+        raise UsageError("--brief is for one GPU: name one with --gpu")
     if wish.check:
         raise UsageError("--check is for one GPU: what it finds does not depend on the GPU")
     if output.metrics is not None and output.as_json:

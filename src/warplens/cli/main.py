@@ -71,6 +71,7 @@ def cli() -> None:
 @click.option("--page", type=click.Choice(["raw"]), help="Of --csv: raw, which is the only one.")
 @click.option("--json", "as_json", is_flag=True,
               help="Print JSON and nothing else: one document, a list where FILE has several kernels.")  # fmt: skip
+@click.option("--brief", is_flag=True, help="At most 15 sentences; with --json at most 2 KB a kernel.")
 @click.option("--html", metavar="F", help="Write one self-contained page.")
 @click.option("--trace", metavar="F", help="Write what the warps of one SM do when, for Perfetto (ui.perfetto.dev).")
 @click.option("--lines", type=click.IntRange(1), default=10, metavar="N", show_default=True,
@@ -78,7 +79,7 @@ def cli() -> None:
 def explain(
     file: str | None, saved: str | None, whole: bool, flags: Flags, host: RunOptions, what_if: tuple[str, ...],
     check: tuple[str, ...], names: tuple[str, ...], as_csv: bool, page: str | None, as_json: bool, html: str | None,
-    trace: str | None, lines: int,
+    trace: str | None, lines: int, brief: bool,
 ) -> None:  # fmt: skip
     """Execute the kernels of FILE (.cu, .ptx, .py, cubin or program) and report what they do and how long they take.
 
@@ -103,7 +104,8 @@ def explain(
     if bool(file) == bool(saved):
         raise UsageError("explain takes a FILE, or --from with one")
     if whole:
-        others = {"--check": check, "--what-if": what_if, "--json": as_json, "--html": html, "--trace": trace}
+        others = {"--check": check, "--what-if": what_if, "--json": as_json, "--html": html, "--trace": trace,
+                  "--brief": brief}  # fmt: skip
         if wrong := " and ".join(name for name, value in others.items() if value):
             raise UsageError(f"{wrong}: not with --run; `warplens run` has options of its own")
         explain_program(file or "", flags, names, as_csv)
@@ -114,7 +116,7 @@ def explain(
     if page and not as_csv:
         raise UsageError("--page is of --csv: add --csv")
     metrics = asked(names, all(timed(t) for (t, *_) in found)) if names else None
-    output = Output(as_json, as_csv, html, lines, metrics, trace)
+    output = Output(as_json, as_csv, html, lines, metrics, trace, brief)
     if trace is not None and not (len(found) == len(found[0]) == 1 and timed(found[0][0])):
         raise UsageError("--trace is of one kernel on one GPU: choose them with --kernel and --gpu")
     if len(found) > 1 and (flags.grid or flags.block or flags.args):

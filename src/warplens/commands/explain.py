@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from warplens.advice import advised
 from warplens.commands.kernel_selection import is_source
 from warplens.commands.target import Flags, Target, targets, unstarted
 from warplens.core.run_options import RunOptions
@@ -25,11 +26,12 @@ from warplens.run import Run
 
 @dataclass(frozen=True)
 class ExplainRequest:
-    """What is asked of each run: checks, and causes to be removed."""
+    """What is asked of each run: checks, causes to be removed, and advice on what is found."""
 
     host: RunOptions
     check: tuple[str, ...] = ()
     what_if: tuple[str, ...] = ()
+    advice: bool = False
 
 
 class Explained(Protocol):
@@ -98,9 +100,11 @@ def timed(target: Explained) -> bool:
 
 
 def run(target: Explained, wish: ExplainRequest) -> Run:
-    """Executes the kernel, and predicts its time unless the request leaves it out."""
+    """Executes the kernel, predicts its time unless the request leaves it out, and if asked says what to write
+    instead."""
     done = target.run(wish.host, bar(target.title, wish.host.sample is None), wish.check)
-    return done.timed(wish.what_if) if timed(target) else done
+    done = done.timed(wish.what_if) if timed(target) else done
+    return advised(done) if wish.advice else done
 
 
 def answers(same: Sequence[Explained], wish: ExplainRequest, for_page: bool = False) -> Iterator[GpuAnswer]:

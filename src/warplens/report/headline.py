@@ -13,9 +13,12 @@ from warplens.rules import findings
 
 
 def headline(subject: LaunchView) -> str:
-    """ "nccopy: uncoalesced global loads: 50 % of sectors wasted (8 per request, ideal 4), mostly in line 40"."""
+    """ "nccopy: uncoalesced global loads: 50 % of sectors wasted (8 per request, ideal 4), mostly in line 40": the
+    finding that may gain most where that is known, else the heaviest."""
     if error := first_error(subject):
         return f"{subject.title}: {error}"
+    if subject.advice:
+        return f"{subject.title}: {subject.advice[0].worth(subject.machine.title)}"
     found = findings(subject)
     return f"{subject.title}: {format_finding(found[0], subject) if found else no_finding(subject)}"
 

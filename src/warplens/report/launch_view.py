@@ -24,6 +24,7 @@ from warplens.model.result.prediction import Prediction
 from warplens.model.result.warp_timeline import WarpTimeline
 from warplens.report.access_patterns import AccessView
 from warplens.report.constant_names import constant_names
+from warplens.report.findings.finding_view import FindingView
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,7 @@ class LaunchView:
     input_bytes    of the arrays that the kernel left unchanged; of all where it changed all
     prediction     of its time, where one was asked for and could be made; unpredicted says why it could not
     what_if        the same with one cause removed, by its name
+    advice         what the findings are worth, and what to write instead, where it was asked for; most gain first
     accesses       of some blocks that were traced, for pages;  timeline: of one SM, likewise
     """
 
@@ -60,6 +62,7 @@ class LaunchView:
     prediction: Prediction | None = None
     unpredicted: str = ""
     what_if: Mapping[str, Prediction] = field(default_factory=dict)
+    advice: tuple[FindingView, ...] = ()
     accesses: AccessView | None = None
     timeline: WarpTimeline | None = None
 

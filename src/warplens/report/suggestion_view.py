@@ -5,27 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-
-@dataclass(frozen=True)
-class FindingView:
-    """A fault.
-
-    text      the finding in a sentence;  line: of the source or None
-    gain      upper bound as a share of the time, None where it is not known;  worth_it: whether that is known to be
-              more than the error of a predicted ratio
-    expression   of the source that is at fault, "" where it is not known;  instead: what to write, a sentence
-    rung      of a lab that shows it, "" for none;  nsight: Nsight Compute's rule for the fault
-    """
-
-    fault: str
-    text: str
-    line: int | None
-    gain: float | None
-    worth_it: bool
-    expression: str = ""
-    instead: str = ""
-    rung: str = ""
-    nsight: str = ""
+from warplens.report.findings.finding_view import FindingView
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from difflib import unified_diff
 
 from warplens.advice import NOISE, RATIO_ERROR, Advice, Step, Suggestion
-from warplens.report.suggestion_view import ChangeView, FindingView, RejectedView, SuggestionView
+from warplens.report.suggestion_view import ChangeView, RejectedView, SuggestionView
 from warplens.run import Run
 
 
@@ -24,7 +24,7 @@ def kernel_view(
         high_us=prediction.high_us if prediction else None,
         after_us=found.time_us,
         unpredicted=run.unpredicted,
-        findings=[_finding(advice) for advice in findings],
+        findings=[advice.view for advice in findings],
         changes=[_change(step, fresh) for step in found.steps],
         rejected=[RejectedView(step.change.title, step.change.line, _reason(step)) for step in found.tried],
         refused=[RejectedView(refusal.transform, refusal.line, refusal.reason) for refusal in found.refused],
@@ -39,14 +39,6 @@ def difference(before: str, after: str, name: str) -> str:
     """Unified diff of a file."""
     lines = unified_diff(before.split("\n"), after.split("\n"), f"a/{name}", f"b/{name}", lineterm="", n=2)
     return "\n".join(lines)
-
-
-def _finding(advice: Advice) -> FindingView:
-    of = advice.remedy
-    return FindingView(
-        advice.finding.fault, advice.text, advice.line, advice.gain, advice.worth_it, of.expression, of.instead,
-        of.rung, of.nsight,
-    )  # fmt: skip
 
 
 def _change(step: Step, fresh: str) -> ChangeView:

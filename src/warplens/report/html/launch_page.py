@@ -47,13 +47,15 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class FindingRow:
-    """place: number of its source line among those with machine code, -1 for none;  source: the line's text"""
+    """place: number of its source line among those with machine code, -1 for none;  source: the line's text
+    remedy: what to write instead, where the run was advised"""
 
     fault: str
     text: str
     place: int
     line: int
     source: str
+    remedy: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,13 +205,18 @@ def figures(subject: LaunchView) -> Iterator[Figure]:
 
 
 def finding_rows(subject: LaunchView) -> Iterator[FindingRow]:
-    """Heaviest first."""
+    """The one that may gain most first where that is known, else the heaviest."""
     place_of = {place: number for number, place in enumerate(subject.lines)}
-    for found in findings(subject):
+    found_by_fault = {found.fault: found for found in findings(subject)}
+    advice = {one.fault: one for one in subject.advice}  # most gain first
+    for fault in advice or found_by_fault:
+        found = found_by_fault[fault]
         line = found.line
         source = subject.text_of(line).strip() if line else ""
         place = place_of.get(line, -1) if line and line.file in subject.sources else -1
-        yield FindingRow(found.fault, format_finding(found, subject), place, line.line if line else 0, source)
+        text = advice[fault].worth(subject.machine.title) if advice else format_finding(found, subject)
+        remedy = advice[fault].remedy_lines if advice else []
+        yield FindingRow(fault, text, place, line.line if line else 0, source, remedy)
 
 
 def metric_text(name: str, metric: Metric) -> MetricText:

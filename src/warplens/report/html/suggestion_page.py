@@ -55,9 +55,7 @@ def _figures(view: SuggestionView) -> Iterator[Figure]:
 
 def _parts(view: SuggestionView) -> Iterator[SummaryPart]:
     if view.findings:
-        items = [
-            [words.worth(f.text, f.gain, f.worth_it, view.gpu), f.fault, *words.remedy_lines(f)] for f in view.findings
-        ]
+        items = [[f.worth(view.gpu), f.fault, *f.remedy_lines] for f in view.findings]
         yield SummaryPart("findings", "Findings", items=items)
     if view.changes:
         items = [list(_change(view, change)) for change in view.changes]

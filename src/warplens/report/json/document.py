@@ -25,6 +25,7 @@ from warplens.errors import WarplensError
 from warplens.model import LeastTime
 from warplens.model.result.prediction import Prediction
 from warplens.report.finding_text import format_finding
+from warplens.report.findings.finding_view import FindingView
 from warplens.report.launch_view import LaunchView
 from warplens.rules import Finding, findings
 
@@ -63,7 +64,7 @@ def document(view: LaunchView, chosen: Metrics | None = None) -> Document:
         "prediction": view.prediction and prediction_part(view.prediction, program),
         "unpredicted": view.unpredicted or None,
         "what_if": what_if_part(view.what_if),
-        "findings": [finding_part(found, view) for found in findings(view)],
+        "findings": findings_part(view),
         "checks": ["memory", *view.checks],
         "hazards": [hazard_part(hazard) for hazard in view.trace.hazards],
     }
@@ -80,6 +81,24 @@ def error_document(
         "gpu": gpu,
         "printed": getattr(error, "printed", ""),
         "error": {"type": type(error).__name__, "message": str(error), "exit_code": error.exit_code},
+    }
+
+
+def findings_part(view: LaunchView) -> list[Document]:
+    """The heaviest first; with what to write instead where the run was advised."""
+    advice = {one.fault: advice_part(one) for one in view.advice}
+    return [finding_part(found, view) | advice.get(found.fault, {}) for found in findings(view)]
+
+
+def advice_part(advice: FindingView) -> Document:
+    """`gain` is the upper bound of the time saved, as a share; None where it is not known."""
+    return {
+        "gain": None if advice.gain is None else number(advice.gain),
+        "worth_it": advice.worth_it,
+        "expression": advice.expression,
+        "instead": advice.instead,
+        "rung": advice.rung or None,
+        "nsight_compute": advice.nsight,
     }
 
 
@@ -164,9 +183,9 @@ def launch_part(launch: Launch, cluster: Dim3) -> Document:
     }
 
 
-def text(content: Document | Sequence[Document]) -> str:
+def text(content: Document | Sequence[Document], compact: bool = False) -> str:
     """The document, or the list of several, as it is written to a file or to standard output."""
-    return escaped(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)) + "\n"
+    return escaped(json.dumps(content, indent=None if compact else 1, ensure_ascii=False, allow_nan=False)) + "\n"
 
 
 def schema() -> Document:

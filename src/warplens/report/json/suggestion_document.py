@@ -12,7 +12,7 @@ from warplens.report.terminal.suggestion_report import footing
 
 VERSION = 1
 """Goes up when a key changes its meaning or goes away; a new key leaves it."""
-BRIEF_DIFF, BRIEF_REMEDY = 600, 160  # characters; the brief document stays below 2 KB
+BRIEF_DIFF = 600  # characters; the brief document stays below 2 KB
 
 
 def text(views: Sequence[SuggestionView], brief: bool = False) -> str:
@@ -55,16 +55,7 @@ def brief_part(view: SuggestionView) -> dict[str, Any]:
         "kernel": view.title,
         "gpu": view.gpu,
         **{key: None if value is None else round(value, 3) for key, value in rounded.items()},
-        "findings": [
-            {
-                "line": f.line,
-                "text": f.text,
-                "most_gain": None if f.gain is None else round(f.gain, 3),
-                "expression": f.expression,
-                "instead": f.instead[:BRIEF_REMEDY],
-            }
-            for f in view.findings[:3]
-        ],
+        "findings": [found.brief_part() for found in view.findings[:3]],
         "changes": [
             {"line": c.line, "change": c.title, "gain": round(c.gain, 3), "outputs": c.outputs} for c in view.changes
         ],

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from warplens.counters.access_table import MemoryRow
 from warplens.report import tables
+from warplens.report.findings.finding_list import finding_list
 from warplens.report.headline import headline
 from warplens.report.launch_view import LaunchView, blocks_of
 from warplens.report.terminal import hazard_table, prediction_report
@@ -32,6 +33,8 @@ def show(subject: LaunchView, out: Console, count: int = 10) -> None:
         out.print(checks(subject))
     if subject.trace.printed:
         out.print(titled("Printed by the Kernel", "", printed(subject.trace.printed)))
+    if subject.advice:
+        out.print(finding_list(subject.advice, subject.memory_provenance, subject.machine.title))
     for part in prediction_report.show(subject, out.width):
         out.print(part)
     for section in (least_time, occupancy, mix, sectors, wavefronts, divergence):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
+from warplens.report.findings.finding_list import finding_items, item
 from warplens.report.prediction_view import spoken
-from warplens.report.suggestion_view import ChangeView, FindingView, MeasuredView, RejectedView, SuggestionView
+from warplens.report.suggestion_view import ChangeView, MeasuredView, RejectedView, SuggestionView
 from warplens.report.wording import count, percent
 
 COLOURS = {"+": "green", "-": "red", "@": "cyan"}
@@ -19,9 +19,8 @@ def show(view: SuggestionView, out: Console, whole: bool = True, alone: bool = T
     if view.findings:
         out.print("\nFindings")
         for number, finding in enumerate(view.findings, 1):
-            out.print(_item(f"{number}.", worth(finding.text, finding.gain, finding.worth_it, view.gpu)))
-            for line in remedy_lines(finding):
-                out.print(_item("", line))
+            for row in finding_items(number, finding, view.gpu):
+                out.print(row)
     if view.changes:
         out.print("\nChanges")
         for number, change in enumerate(view.changes, 1):
@@ -37,11 +36,11 @@ def show(view: SuggestionView, out: Console, whole: bool = True, alone: bool = T
     if whole and view.rejected:
         out.print("\nTried without success")
         for found in view.rejected:
-            out.print(_item("", f"{where(found)}{found.title}: {found.reason}"))
+            out.print(item("", f"{where(found)}{found.title}: {found.reason}"))
     if view.refused:
         out.print("\nNot tried")
         for found in view.refused:
-            out.print(_item("", f"{where(found)}{found.reason}"))
+            out.print(item("", f"{where(found)}{found.reason}"))
     if alone:
         out.print(f"\n{footing(view)}", style="dim")
 
@@ -55,26 +54,6 @@ def headline(view: SuggestionView) -> str:
         return f"{start}; no change was found that makes it faster by {percent(view.noise)} or more"
     less = percent(1 - view.after_us / view.before_us)
     return f"{start}, {spoken(view.after_us)} after {count(len(view.changes), 'change')} ({less} less)"
-
-
-def worth(text: str, gain: float | None, worth_it: bool, gpu: str) -> str:
-    """A finding with what it is worth."""
-    if gain is None:
-        return text
-    if not worth_it:
-        return f"{text}; no measurable gain expected on {gpu}"
-    return f"{text}; at most {percent(gain)} less time without it"
-
-
-def remedy_lines(finding: FindingView) -> list[str]:
-    """The expression at fault, what to write instead, and where more of it is."""
-    place = f"Line {finding.line}: " if finding.line else "Launch: "
-    lines = [f"{place}{finding.expression}"] if finding.expression else []
-    lines += [f"Instead: {finding.instead}."] if finding.instead else []
-    lab, _, rung = finding.rung.partition("/")
-    more = [f"warplens lab {lab}, rung {rung}"] if finding.rung else []
-    more += [f"Nsight Compute: {finding.nsight}"]
-    return [*lines, f"See {'; '.join(more)}." if finding.rung else f"{more[-1]}."]
 
 
 def measured(found: MeasuredView) -> str:
@@ -108,24 +87,14 @@ def _show_change(number: int, change: ChangeView, doubt: str, out: Console) -> N
     if change.promise:
         lines.append(f"From now on: {change.promise}.")
     for place, line in enumerate(lines):
-        out.print(_item(f"{number}." if place == 0 else "", line))
-
-
-def _item(label: str, text: str) -> Table:
-    """One item of a list, whose further lines begin below its first."""
-    made = Table.grid(padding=(0, 1))
-    made.add_column(width=4, justify="right")
-    made.add_column(overflow="fold")
-    made.add_row(label, text)
-    return made
+        out.print(item(f"{number}." if place == 0 else "", line))
 
 
 def brief(view: SuggestionView) -> str:
     """At most 15 plain sentences."""
     lines = [headline(view) + "."]
     for found in view.findings[:3]:
-        lines.append(_sentence(worth(found.text, found.gain, found.worth_it, view.gpu)))
-        lines += [f"Instead of {found.expression}: {found.instead}."] if found.instead else []
+        lines += found.sentences(view.gpu)
     for change in view.changes:
         saved = f"{spoken(change.before_us)} to {spoken(change.after_us)}"
         saved += doubt(view, change)
