@@ -196,8 +196,12 @@ class LaunchableKernel:
         arrays = {position for _, position in passed.arrays}
         inputs = arrays - memory.written or arrays
         input_bytes = sum(memory.allocations[position].size for position in inputs)
+        changed_bytes = sum(memory.allocations[position].size for position in arrays & memory.written)
         memory.release()
-        return Run(self, launch, counted, machine, tuple(labels), checks, input_bytes=input_bytes, again=request)
+        return Run(
+            self, launch, counted, machine, tuple(labels), checks, input_bytes=input_bytes,
+            changed_bytes=changed_bytes, again=request,
+        )  # fmt: skip
 
     def sweep(
         self, grid: Any, block: Any, args: Sequence[Any] = (), *, shared: Any = 0,

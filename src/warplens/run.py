@@ -62,6 +62,9 @@ class FinishedLaunch(Protocol):
     def program(self) -> Program: ...
 
 
+SHARED_WITH_VIEW = ("input_bytes", "changed_bytes", "prediction", "unpredicted", "what_if", "advice")
+
+
 @dataclass(frozen=True)
 class Run:
     """What one launch did: `run["metric"]` is a value, `run.metrics` all of them, `run.predict()` the time.
@@ -77,6 +80,7 @@ class Run:
     labels   names of the arguments;  title, file: what the user calls the kernel, and where it came from
     machine_from   who named the GPU ("--gpu", "WARPLENS_GPU", "this machine", "default", "none"), where known
     input_bytes    of the arrays that the kernel left unchanged; of all where it changed all
+    changed_bytes  of the arrays that the kernel changed
     again          the request, to run blocks again: arrays that the kernel only reads are the host's own, so changing
                    them changes the rerun
     prediction     of its time, as timed() made it;  unpredicted: why it could not
@@ -94,6 +98,7 @@ class Run:
     file: str = ""
     machine_from: str = ""
     input_bytes: int = 0
+    changed_bytes: int = 0
     again: LaunchRequest | None = None
     prediction: Prediction | None = None
     unpredicted: str = ""
@@ -290,11 +295,7 @@ class Run:
             sources=compiled or sources_beside(kernel.cubin.folder, kernel.program),
             tools=self._tools,
             checks=tuple(check for check in CHECKS if check in self.checks),
-            input_bytes=self.input_bytes,
-            prediction=self.prediction,
-            unpredicted=self.unpredicted,
-            what_if=self.what_if,
-            advice=self.advice,
+            **{name: getattr(self, name) for name in SHARED_WITH_VIEW},
         )
 
     @property

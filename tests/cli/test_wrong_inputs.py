@@ -79,7 +79,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], str]] = {
     "page for a folder": (("explain", COPY, *SMALL, "--html", "/tmp"), "cannot write /tmp"),
     "page for nobody": (("explain", COPY, *SMALL, "--html", ""), "--html: the name of a file is missing"),
     "lab that is none": (("lab", "alchemy"), "alchemy"),
-    "one kernel to compare": (("compare", COPY, "ccopy"), "compare takes two kernels|no such file"),
+    "one kernel to compare": (("compare", COPY, "ccopy"), "ccopy is no file; .* are FILE A B: .* has ccopy, nccopy"),
     "budget that is none": (("compare", COPY, "ccopy", "nccopy", "--fail-on", "fast"), "fast"),
     "counters that are not there": (("validate", COPY, *SMALL, "--against", "gone.csv"), "gone.csv"),
     "name with a zero byte": (("explain", "a\0b.cu"), "a.*b.cu"),

@@ -65,8 +65,8 @@ def test_tables_of_the_launch_block_come_first() -> None:
         ("regex:none", "no kernel matches 'regex:none' in .*; there are: "),
         ("regex:(", "--kernel: 'regex:\\(' is not a regular expression: "),
         ("nothing", "no kernel 'nothing' in .*; there are: .*scale<"),
-        ("scale<flot>", "no kernel 'scale<flot>' in .*there are: .*scale<"),
-        ("app::scale<flot>", "no kernel 'app::scale<flot>' in .*there are: .*scale<"),
+        ("scale<flot>", "no kernel 'scale<flot>' in .*[tT]here are: .*scale<"),
+        ("app::scale<flot>", "no kernel 'app::scale<flot>' in .*[tT]here are: .*scale<"),
         ("copy<<", "no kernel 'copy<<' in .*there are: .*scale<"), ("::", "no kernel '::' in "),
     ],
 )  # fmt: skip

@@ -101,3 +101,21 @@ def test_a_named_number_among_the_arguments_says_sizes(tmp_path, capsys):
         other.values()
     assert main(["explain", str(path), "--kernel", "count", "--grid", "n / 2", "--block", "32"]) == 2
     assert "an argument 'n = 1024' or --set n=1024 makes one" in capsys.readouterr().err
+
+
+def test_blocks_of_a_kernel_that_uses_y_have_two_dimensions(tmp_path, capsys):
+    path = tmp_path / "transpose.cu"
+    path.write_text("""__global__ void transpose(const float* in, float* out, int n) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x < n && y < n) out[x * n + y] = in[y * n + x];
+}
+__global__ void fill(float* out, int n) { if (threadIdx.x < n) out[threadIdx.x] = 1; }  // no threadIdx.y
+""")
+    assert main(["explain", str(path)]) == 2
+    path.write_text(BLOCK.search(capsys.readouterr().err)[0] + path.read_text())
+    found = {target.title: target for target in targets(str(path), Flags(settings=("n=40",)))}
+    assert found["transpose"].launch.grid == (3, 3, 1)
+    assert found["transpose"].launch.block == (16, 16, 1)
+    assert found["fill"].launch.block == (256, 1, 1)
+    found["transpose"].run()  # nothing out of bounds
+    assert targets(str(path))[0].known["n"] == 1024

@@ -121,6 +121,12 @@ def test_an_unknown_name_lists_the_known_ones_and_says_how_to_add_one() -> None:
     assert all(name in str(refusal.value) for name in machines())
     assert "one TOML file" in str(refusal.value)
     assert "gtx1080.toml" in str(refusal.value)
+    assert "did you mean" not in str(refusal.value)
+
+
+def test_a_misspelt_name_has_a_suggestion() -> None:
+    with pytest.raises(UsageError, match="did you mean h200"):
+        machine("h2000")
 
 
 @pytest.mark.parametrize(

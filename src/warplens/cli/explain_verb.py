@@ -124,11 +124,13 @@ def on_one(found: Sequence[Sequence[Explained]], wish: ExplainRequest, output: O
 
         click.echo(raw_page.page([executed(target).subject for (target,) in found], output.metrics), nl=False)
     elif output.html:
+        from warplens.report.headline import headline
         from warplens.report.html import launch_page as page
         from warplens.run import write_text
 
-        write_text(output.html, page.page([executed(target).page_subject for (target,) in found]))
-        click.echo(f"written to {output.html}")
+        shown = [executed(target).page_subject for (target,) in found]
+        write_text(output.html, page.page(shown))
+        click.echo("\n".join([*map(headline, shown), f"written to {output.html}"]))
     else:
         from warplens.report.findings import launch_brief
         from warplens.report.terminal import launch_report, metric_table

@@ -39,7 +39,18 @@ if TYPE_CHECKING:
 INTERRUPTED = 130
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+class VerbGroup(click.Group):
+    """Verbs, with a hint where a file stands in the place of one."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:  # fmt: skip
+        if args and args[0] not in self.commands and os.path.isfile(args[0]):
+            raise UsageError(f"{args[0]} is a file, not a command: `warplens explain {args[0]}` executes its kernels")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=VerbGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=show_version,
               help="Show the versions of warplens and of its tools, and exit.")  # fmt: skip
 def cli() -> None:
@@ -49,6 +60,7 @@ def cli() -> None:
 
 @cli.command(short_help="Execute kernels; report what they do, and their time.")
 @click.argument("file", required=False)
+@click.argument("more", nargs=-1, metavar="")
 @options(LAUNCH, CODE, GPUS, HOST, SAMPLE)
 @click.option(
     "--from",
@@ -77,9 +89,9 @@ def cli() -> None:
 @click.option("--lines", type=click.IntRange(1), default=10, metavar="N", show_default=True,
               help="Source lines and instructions to show.")  # fmt: skip
 def explain(
-    file: str | None, saved: str | None, whole: bool, flags: Flags, host: RunOptions, what_if: tuple[str, ...],
-    check: tuple[str, ...], names: tuple[str, ...], as_csv: bool, page: str | None, as_json: bool, html: str | None,
-    trace: str | None, lines: int, brief: bool,
+    file: str | None, more: tuple[str, ...], saved: str | None, whole: bool, flags: Flags, host: RunOptions,
+    what_if: tuple[str, ...], check: tuple[str, ...], names: tuple[str, ...], as_csv: bool, page: str | None,
+    as_json: bool, html: str | None, trace: str | None, lines: int, brief: bool,
 ) -> None:  # fmt: skip
     """Execute the kernels of FILE (.cu, .ptx, .py, cubin or program) and report what they do and how long they take.
 
@@ -101,6 +113,8 @@ def explain(
     from warplens.core.hazard import checks_of
     from warplens.report.metric_selection import asked
 
+    if more:
+        raise UsageError(f"explain takes one FILE, not {more[0]!r} as well: a kernel is chosen by --kernel")
     if bool(file) == bool(saved):
         raise UsageError("explain takes a FILE, or --from with one")
     if whole:

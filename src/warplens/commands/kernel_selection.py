@@ -149,10 +149,13 @@ def _all(module: Module, file: str) -> list[str]:
 
 
 def _unknown(word: str, file: str, known: Iterable[str]) -> UsageError:
-    there = ", ".join(known) or "none"
+    names = list(known)
+    there = ", ".join(names) or "none"
     if word.startswith(REGEX):
         return UsageError(f"no kernel matches {word!r} in {file}; there are: {there}")
-    return UsageError(f"no kernel {word!r} in {file}; there are: {there}")
+    close = difflib.get_close_matches(word, names, 1, 0.7)
+    meant = f"; did you mean {close[0]}? There are" if close else "; there are"
+    return UsageError(f"no kernel {word!r} in {file}{meant}: {there}")
 
 
 def _bare(file: str, name: str) -> KernelEntry:

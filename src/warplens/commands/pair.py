@@ -27,6 +27,9 @@ def two_targets(words: Sequence[str], flags: Flags) -> tuple[Explained, Explaine
     if len(words) == 2 and all(map(is_saved_launch, words)):
         (first,), (second,) = ([same[0] for same in saved_launches(word, flags)] for word in words)
         return first, second
+    if len(words) == 2 and Path(words[0]).is_file() and split(words[1])[1] is None and not Path(words[1]).exists():
+        titles = ", ".join(target.title for target in targets(words[0], flags))
+        raise UsageError(f"{words[1]} is no file; two kernels of one file are FILE A B: {words[0]} has {titles}")
     if len(words) == 3:
         named: list[tuple[str, str | None]] = [(words[0], words[1]), (words[0], words[2])]
     else:

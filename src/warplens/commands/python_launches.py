@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import runpy
 import sys
 import traceback
@@ -23,6 +24,9 @@ from warplens.kernel import LaunchableKernel, Progress
 from warplens.machine import Machine, choose
 from warplens.run import Run
 
+NOTHING_LAUNCHED = (
+    "{0} launches no kernel of Triton or cuda.tile; `warplens run -- python {0}` runs a program that uses CUDA"
+)
 OWN = ("kernel", "gpu")
 """Flags that make sense for launches that a file makes."""
 
@@ -63,7 +67,7 @@ def python_launches(file: str, flags: Flags, host: RunOptions, check: Sequence[s
         raise UsageError(f"no such file: {file}")
     machine, machine_from = choose(flags.gpu, os.environ)
     options = LaunchOptions(check, host.sample, host.budget, host.threads)
-    with _launches(machine, options) as runs, _inductor(file), _as_script(file):
+    with _launches(file, machine, options) as runs, _inductor(file), _as_script(file):
         runpy.run_path(file, run_name="__main__")
     words = (flags.kernel,) if isinstance(flags.kernel, str) else flags.kernel or ()
     distinct = {
@@ -75,14 +79,13 @@ def python_launches(file: str, flags: Flags, host: RunOptions, check: Sequence[s
         there = ", ".join(dict.fromkeys(run.title for run in runs))
         raise UsageError(
             f"{file} launches no kernel {' or '.join(words)}; there are: {there}" if there else
-            f"{file} launches no kernel of Triton or cuda.tile; "
-            f"`warplens run -- python {file}` runs a program that uses CUDA"
+            NOTHING_LAUNCHED.format(file)
         )  # fmt: skip
     return [[PythonLaunch(run, _launchable(run))] for run in distinct.values()]
 
 
 @contextmanager
-def _launches(machine: Machine, options: LaunchOptions) -> Iterator[list[Run]]:
+def _launches(file: str, machine: Machine, options: LaunchOptions) -> Iterator[list[Run]]:
     """Each launch of Triton and cuda.tile is executed and appended, in order.  UsageError if neither is installed."""
     runs: list[Run] = []
     with ExitStack() as stack:
@@ -91,6 +94,8 @@ def _launches(machine: Machine, options: LaunchOptions) -> Iterator[list[Run]]:
         if triton_installed():
             stack.enter_context(active(TritonDriver(machine, options, runs)))
         elif not cuda_tile_installed():
+            if not re.search(r"triton|cuda[._]tile|torch", Path(file).read_text(encoding="utf-8", errors="replace")):
+                raise UsageError(NOTHING_LAUNCHED.format(file))
             raise UsageError(
                 'neither Triton nor cuda.tile is installed: pip install "warplens[triton]" or "warplens[cuda-tile]"'
             )

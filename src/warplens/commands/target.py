@@ -143,7 +143,10 @@ class Target:
             found = self.entry.arguments(self.known, alignment)
         if len(found) != len(self.kernel.parameters):
             given = "none is" if not found else "1 is" if len(found) == 1 else f"{len(found)} are"
-            raise UsageError(f"{self.title} {takes(self.kernel)}, and {given} given: one --arg for each")
+            each = "one --arg for each"
+            if self.entry.line > 1 and not self.flags.args:
+                each = f"args of [{self.entry.title}] in {self.entry.file}:{self.entry.line} has one for each"
+            raise UsageError(f"{self.title} {takes(self.kernel)}, and {given} given: {each}")
         return found
 
     def values(self) -> list[Any]:
@@ -282,7 +285,7 @@ def unstarted(found: Sequence[Target], missing: str = "--grid, --block and --arg
         else ""
     )
     return (
-        f"{whole}{reason}, or write a launch block into the file, such as this with your sizes:\n\n"
+        f"{whole}{reason}, or write a launch block at the top of the file, such as this with your sizes:\n\n"
         f"{launch_template(kernels, source)}"
     )
 

@@ -5,16 +5,19 @@ Parameters have the names and types of their declarations; sizes are examples.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from warplens.compiler.host_code import strip_host_code
 from warplens.compiler.parameter_type import ParameterType, types_of
-from warplens.compiler.signature import declarations
+from warplens.compiler.signature import body, declarations
 from warplens.core.cubin import Kernel
 
 SIZES = {1: (1 << 20,), 2: (1024, 1024)}  # examples for one name and for two; for three:
 SIDE = 128
 THREADS = 256
+SHAPES = {"y": (16, 16), "z": (8, 8, 4)}  # of blocks of kernels that use threads or blocks along this axis
+GUESS = "  # a guess: see how the kernel uses x, y and z"
 
 
 def is_program(source: str) -> bool:
@@ -37,20 +40,39 @@ def _table(title: str, kernel: Kernel, source: str, sizes: dict[str, int]) -> li
     types = types_of(kernel, {"": source}) or (ParameterType(),) * count
     declared = declarations(source, kernel.name, count) or ("",) * count
     own = [kind.name for kind in types if _is_size(kind)][:3] or ["n"]
+    threads = min(kernel.max_threads or THREADS, THREADS)
+    shape = _shape(body(source, kernel.name), threads)
+    own = [own[min(place, len(own) - 1)] for place in range(max(len(shape), len(own)))]  # one size serves for all axes
+    extent = " * ".join(own)
     examples = SIZES.get(len(own), (SIDE,) * len(own))
     for name, example in zip(own, examples, strict=True):
-        sizes.setdefault(name, example)
-    extent, threads = " * ".join(own), min(kernel.max_threads or THREADS, THREADS)
+        sizes[name] = min(sizes.get(name, example), example)
     words = [
         _argument(kind, text, parameter.size, extent, own)
         for kind, text, parameter in zip(types, declared, kernel.parameters, strict=True)
     ]
     return [
         f"[{title}]" if title.isidentifier() else f'["{title}"]',
-        f'grid = "ceil({extent} / {threads})"' if len(own) == 1 else f'grid = "ceil(({extent}) / {threads})"',
-        f"block = {threads}",
+        *_launch(own, shape or (threads,), extent),
         *([f"args = [{', '.join(words)}]"] if words else []),
     ]
+
+
+def _shape(code: str, threads: int) -> tuple[int, ...]:
+    """Threads of a block along each axis; () for a kernel that uses x alone."""
+    for axis, shape in reversed(SHAPES.items()):
+        if threads == THREADS and re.search(rf"(?:threadIdx|blockIdx)\s*\.\s*{axis}\b", code):
+            return shape
+    return ()
+
+
+def _launch(own: list[str], shape: tuple[int, ...], extent: str) -> list[str]:
+    """grid and block."""
+    if len(shape) > 1:
+        axes = ", ".join(f'"ceil({name} / {side})"' for name, side in zip(own, shape, strict=False))
+        return [f"grid = [{axes}]{GUESS}", f"block = [{', '.join(map(str, shape))}]"]
+    whole = extent if len(own) == 1 else f"({extent})"
+    return [f'grid = "ceil({whole} / {shape[0]})"', f"block = {shape[0]}"]
 
 
 def _is_size(kind: ParameterType) -> bool:

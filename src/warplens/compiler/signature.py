@@ -72,6 +72,19 @@ def kernels(text: str) -> Iterator[tuple[str, list[str]]]:
                 break
 
 
+def body(source: str, kernel: str) -> str:
+    """The text of a kernel's definition behind its parameters, without comments; "" where the source has none."""
+    clean = NOISE.sub(_blank, _DIGIT_SEPARATOR.sub("", source))
+    wanted = plain_name(kernel)
+    for mark in _KERNEL.finditer(clean):
+        text = clean[mark.end() :]
+        named = next((found for found in _NAME.finditer(text) if found[1] not in _ATTRIBUTES), None)
+        if named and named[1] == wanted:
+            _, end = _bracketed(text, named.end() - 1)
+            return _KERNEL.split(text[end:])[0]
+    return ""
+
+
 def _bracketed(source: str, opening: int) -> tuple[str, int]:
     """The text between a bracket and its partner, and the index after it."""
     depth = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 import tomllib
 from functools import cache
@@ -35,8 +36,10 @@ def machine(name: str) -> Machine:
     """
     key = MAKERS_WORDS.sub("", name.casefold())
     if key not in machines():
+        close = difflib.get_close_matches(key, machines(), 1, 0.8)
+        known = f"; did you mean {close[0]}? Known are" if close else ", only"
         raise UsageError(
-            f"no GPU {name!r} is known, only {', '.join(machines())}; "
+            f"no GPU {name!r} is known{known} {', '.join(machines())}; "
             f"a GPU is one TOML file: add {key or 'NAME'}.toml to {FOLDER}; "
             "`warplens calibrate` on that GPU measures its speeds"
         )

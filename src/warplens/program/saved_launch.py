@@ -239,10 +239,11 @@ class SavedLaunch:
         memory.again(whole=host.sample is None)
         inputs = (memory.read - memory.written) or memory.read
         input_bytes = sum(memory.allocations[number].size for number in inputs)
+        changed_bytes = sum(memory.allocations[number].size for number in memory.written)
         memory.release()
         return Run(
             kernel, launch, counted, self.machine, (), checks, self.title, self.header["program"], self.machine_from,
-            input_bytes, request,
+            input_bytes, changed_bytes, request,
         )  # fmt: skip
 
 

@@ -113,10 +113,10 @@ def _(evidence: local_memory.LocalMemoryEvidence, subject: LaunchView) -> tuple[
 
 @format_evidence.register
 def _(evidence: contended_atomics.ContendedAtomicsEvidence, subject: LaunchView) -> tuple[str, str]:
-    lanes = decimal(evidence.lanes_per_word)
-    return f"contended atomics: {lanes} lanes per warp update the same word, one after the other", (
-        "reduce within the warp or the block first"
-    )
+    within = f"{decimal(evidence.lanes_per_word)} lanes per warp update the same word, one after the other"
+    across = f"each word is updated {evidence.updates_per_word:,.0f} times on average, one after the other"
+    many = evidence.lanes_per_word < contended_atomics.LANES_PER_WORD
+    return f"contended atomics: {across if many else within}", "reduce within the warp or the block first"
 
 
 @format_evidence.register

@@ -38,6 +38,7 @@ class LaunchView:
     tools          versions by program
     checks         that were on; what they found is in trace.hazards
     input_bytes    of the arrays that the kernel left unchanged; of all where it changed all
+    changed_bytes  of the arrays that the kernel changed
     prediction     of its time, where one was asked for and could be made; unpredicted says why it could not
     what_if        the same with one cause removed, by its name
     advice         what the findings are worth, and what to write instead, where it was asked for; most gain first
@@ -59,6 +60,7 @@ class LaunchView:
     tools: Mapping[str, str]
     checks: tuple[Check, ...] = ()
     input_bytes: int = 0
+    changed_bytes: int = 0
     prediction: Prediction | None = None
     unpredicted: str = ""
     what_if: Mapping[str, Prediction] = field(default_factory=dict)

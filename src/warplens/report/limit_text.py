@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import singledispatch
 
 from warplens.model.result.bottleneck import (
+    AtomicBacklog,
     BankConflicts,
     BlockChain,
     BlockLaunchRate,
@@ -117,6 +118,11 @@ def _(cause: GlobalWait) -> str:
 def _(cause: InFlightAtExit) -> str:
     what = " and ".join(["stores"] * cause.stores + ["atomic operations"] * cause.atomics)
     return f"{what} that are still on their way to L2 when their warps end{time_text(cause.time_percent)}"
+
+
+@cause_text.register
+def _(cause: AtomicBacklog) -> str:
+    return f"{ATOMICS}, for {cause.time_percent:.0f} % of the time after the last warp has ended"
 
 
 @cause_text.register

@@ -181,7 +181,7 @@ def in_bytes(amount: float) -> str:
     for size, unit in ((1e9, "GB"), (1e6, "MB"), (1e3, "KB")):
         if amount >= 0.9995 * size:
             return f"{digits(amount / size)} {unit}"
-    return f"{amount:,.0f} bytes"
+    return f"{amount:,.0f} byte" + "s" * (round(amount) != 1)
 
 
 def stalls(prediction: Prediction) -> list[Stall]:

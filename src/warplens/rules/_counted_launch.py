@@ -28,6 +28,7 @@ class CountedLaunch(Protocol):
     sources    text of the source by the name that the line table has for it
     name_of    what an entry of the constant banks is called: a parameter, blockDim ...
     input_bytes   of the arrays that the kernel left unchanged; of all where it changed all
+    changed_bytes   of the arrays that the kernel changed
     flow       which instruction made a value and which use it;  idioms: what groups of instructions compute
     """
 
@@ -51,6 +52,8 @@ class CountedLaunch(Protocol):
     def name_of(self) -> Callable[[Constant], str | None]: ...
     @property
     def input_bytes(self) -> int: ...
+    @property
+    def changed_bytes(self) -> int: ...
     @property
     def flow(self) -> DefUse: ...
     @property

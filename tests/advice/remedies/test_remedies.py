@@ -203,3 +203,15 @@ def test_a_kernel_without_source_gets_the_rules_own_words() -> None:
     run = wl.load(cubin)["f"].launch(1, 256, floats(2048), floats(256), gpu="h200")
     found = next(one for one in wl.advise(run) if one.finding.fault == "uncoalesced_access")
     assert found.remedy.instead.startswith("Neighbouring lanes should access neighbouring addresses")
+
+
+def test_a_narrow_index_is_named_and_not_what_it_points_to() -> None:
+    source = """__global__ void spread(const unsigned char* data, float* out) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  atomicAdd(&out[data[i] * 64 + threadIdx.x % 32], 1.0f);
+}"""
+    run = wl.compile(source=source)["spread"].launch(
+        512, 256, np.zeros(1 << 17, np.uint8), np.zeros(1 << 14, np.float32)
+    )
+    (found,) = (finding for finding in findings(run.subject) if finding.fault == "narrow_access")
+    assert remedy(found, run).expression == "data[i]"

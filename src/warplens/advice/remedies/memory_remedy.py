@@ -171,7 +171,9 @@ def unused_bytes(source: FaultySource) -> Words:
 
 
 def narrow_access(source: FaultySource) -> Words:
-    element = next(iter(source.elements("global")), None)
+    moved = [one for one in source.elements("global") if not one.updated]
+    narrow = [one for one in moved if source.bytes_of(one.type) == source.evidence.bytes]
+    element = next(iter(narrow or moved), None)
     if element is None:
         return "", ""
     kind = source.kernel.plain_type(element.type) if source.kernel else element.type
@@ -287,7 +289,8 @@ def _global_reads(source: FaultySource) -> list[ArrayElement]:
     if source.kernel is None:
         return []
     lines = range(source.kernel.line(source.kernel.body), source.kernel.body.end_point[0] + 2)
-    found = {one.node.id: one for line in lines for one in source.elements_of(line, "global") if not one.stored}
+    found = {one.node.id: one for line in lines for one in source.elements_of(line, "global")
+             if not one.stored and not one.updated}  # fmt: skip
     return sorted(found.values(), key=lambda one: not source.loops_of(one))
 
 

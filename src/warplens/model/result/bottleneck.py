@@ -67,6 +67,12 @@ class InFlightAtExit(NamedTuple):
     time_percent: float
 
 
+class AtomicBacklog(NamedTuple):
+    """L2 is still doing atomics on few words, one after the other, when all warps have ended."""
+
+    time_percent: float
+
+
 class FullQueue(NamedTuple):
     """A full queue of the load/store unit, and what most of its entries are: "loads", "stores", "atomics" of global
     memory, or a resource as in VariableLatency.
@@ -97,8 +103,8 @@ class StallWait(NamedTuple):
 
 
 Cause = (
-    LaunchOverhead | BlockChain | BlockLaunchRate | BusyUnit | MemoryLatency | GlobalWait | InFlightAtExit | FullQueue
-    | VariableLatency | StallWait
+    LaunchOverhead | BlockChain | BlockLaunchRate | BusyUnit | MemoryLatency | GlobalWait | InFlightAtExit
+    | AtomicBacklog | FullQueue | VariableLatency | StallWait
 )  # fmt: skip
 
 

@@ -20,6 +20,7 @@ from warplens.model.grid.inter_block_sync import InterBlockSync
 from warplens.model.instruction.instruction_table import kind_of
 from warplens.model.layout import Kind
 from warplens.model.result.bottleneck import (
+    AtomicBacklog,
     BankConflicts,
     BlockChain,
     BlockLaunchRate,
@@ -78,6 +79,9 @@ def bottleneck_of(
         return Bottleneck(BlockChain(100 * min(sync.chain_cycles / out.cycles, 1.0)))
     if time_us < 2 * machine.speeds.launch_microseconds:
         return Bottleneck(LaunchOverhead(machine.speeds.launch_microseconds, time_us))
+    active = out.activity.cycles * machine.multiprocessors / min(machine.multiprocessors, blocks)
+    if 2 * active < out.cycles and _global_actions(request.program, request.trace) & {"atomic", "reduction"}:
+        return Bottleneck(AtomicBacklog(100 * (1 - active / out.cycles)))
     cause = _cause_in_sm(request.program, request.trace, units, stalls, out)
     return Bottleneck(cause, blocks, max(machine.multiprocessors - blocks, 0), machine.multiprocessors)
 

@@ -63,8 +63,9 @@ def why_not_started(command: str) -> str:
             return f"it is not executable: chmod +x {command}, or name what runs it, as in `python {command}`"
         if path.is_dir():
             return "it is a folder"
-        hint = f": there is {command} in this folder: write ./{command}" if path.is_file() else ""
-        return "there is no such file" if os.sep in command else f"there is no such program{hint}"
+        if not path.is_file():
+            return "there is no such file" if os.sep in command else "there is no such program"
+        return f"it is a Python file: write `python {command}`" if path.suffix == ".py" else f"write ./{command}"
     try:
         with open(found, "rb") as file:
             head = file.read(20)

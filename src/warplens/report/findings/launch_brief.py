@@ -21,7 +21,7 @@ def sentences(view: LaunchView) -> list[str]:
     """At most 15: what is wrong, time, limit, counts, and what to write instead."""
     lines = [f"{view.title}: {no_finding(view)}." if view.advice else f"{headline(view)}."]
     lines += _time_sentences(view)
-    lanes = f"{decimal(view.lanes)} of 32 threads active"
+    lanes = f"{decimal(view.lanes)} of 32 threads predicated on"
     lines.append(
         f"{blocks_of(view.launch)}, {view.kernel.registers} registers per thread, theoretical occupancy "
         f"{decimal(view.occupancy.percent)} %; {int(view['smsp__inst_executed.sum']):,} warp instructions, {lanes}."
@@ -58,7 +58,7 @@ def _document(view: LaunchView) -> dict[str, Any]:
         "launch": f"{blocks_of(view.launch)}, {view.kernel.registers} registers per thread",
         "occupancy_percent": round(view.occupancy.percent, 1),
         "warp_instructions": int(view["smsp__inst_executed.sum"]),
-        "active_threads": round(view.lanes, 2),
+        "predicated_on_threads": round(view.lanes, 2),
         "moved": {
             row.name: {"moved": row.units, "ideal": row.ideal}
             for rows in (tables.sectors(view), tables.wavefronts(view)) for row in rows

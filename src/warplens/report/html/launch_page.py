@@ -188,12 +188,13 @@ def figures(subject: LaunchView) -> Iterator[Figure]:
         note = f"{kept} {time.interval(found.low_us, found.high_us)}; between two CUDA events"
         yield Figure(time.EVENT_TIME, time.spoken(found.time_us), time.provenance(found), note, span)
     executed = subject["smsp__inst_executed.sum"]
-    per_warp = f"{decimal(executed / max(subject.warps, 1))} per warp, {decimal(subject.lanes)} of 32 threads active"
+    lanes = f"{decimal(subject.lanes)} of 32 threads predicated on"
+    per_warp = f"{decimal(executed / max(subject.warps, 1))} per warp, {lanes}"
     yield Figure("Warp instructions", short(int(executed)), subject.provenance, per_warp)
     for name, rows in (("Sectors moved", tables.sectors(subject)), ("Shared wavefronts", tables.wavefronts(subject))):
         if moved := sum(row.units for row in rows):
             excess = sum(row.excess for row in rows)
-            note = f"{percent(excess / moved)} above the ideal" if excess else "none above the ideal"
+            note = f"{percent(excess / moved)} of them in excess of the ideal" if excess else "none above the ideal"
             yield Figure(name, short(moved), subject.memory_provenance, note)
     kind = time.provenance(found) if found else ""
     achieved = subject.all_metrics.get("sm__warps_active.avg.pct_of_peak_sustained_active")

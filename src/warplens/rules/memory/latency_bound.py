@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from warplens.counters.opcodes import access
+from warplens.counters.vocabulary import COPY, GLOBAL, LOAD, SECTORS, STORE
 from warplens.rules._counted_launch import CountedLaunch, work
 from warplens.rules._rule import Finding, rule
 
@@ -38,7 +39,7 @@ def latency_bound(launch: CountedLaunch) -> Finding | None:
     machine = launch.machine
     if launch.launch.blocks < machine.multiprocessors:  # idle SMs are the small grid rule's
         return None
-    sectors = int(launch["smsp__sass_sectors_mem_global.sum"])
+    sectors = launch.total(SECTORS[GLOBAL & (LOAD | STORE | COPY)])  # atomics wait for one another, not for DRAM
     share = sectors / work(launch)
     loads, each = loads_under_way(launch)
     per_cycle = 1e3 * machine.dram_gigabytes_per_second / machine.boost_megahertz / machine.multiprocessors

@@ -27,7 +27,7 @@ class ArrayElement:
     node      the outermost subscript;  array: the name of the array;  indices: of each dimension
     type      of the elements, "" where it is not known;  fields: of the struct that they are
     space     where the array is
-    stored    whether it is assigned there
+    stored    whether it is assigned there;  updated: by an atomic function
     """
 
     node: Node
@@ -37,6 +37,7 @@ class ArrayElement:
     space: str
     fields: tuple[StructField, ...]
     stored: bool
+    updated: bool
 
 
 def array_elements(kernel: KernelSource, line: int, space: str = "") -> list[ArrayElement]:
@@ -73,7 +74,10 @@ def _element(kernel: KernelSource, node: Node) -> ArrayElement | None:
     space, kind = space_of(kernel, array)
     if not space:
         return None
-    return ArrayElement(node, array, tuple(indices), kind, space, struct_fields(kernel, kind), _is_stored(node))
+    return ArrayElement(
+        node, array, tuple(indices), kind, space, struct_fields(kernel, kind),
+        _is_stored(node), _is_updated(kernel, node),
+    )  # fmt: skip
 
 
 def space_of(kernel: KernelSource, array: str) -> tuple[str, str]:
@@ -157,3 +161,14 @@ def _is_stored(node: Node) -> bool:
     if up is None:
         return False
     return up.type == "update_expression" or (up.type == "assignment_expression" and up.children[0] == node)
+
+
+def _is_updated(kernel: KernelSource, node: Node) -> bool:
+    """Whether it is what an atomic function is given the address of."""
+    pointer = node.parent
+    call = pointer.parent.parent if pointer is not None and pointer.parent is not None else None
+    function = call.child_by_field_name("function") if call is not None else None
+    return (
+        pointer is not None and pointer.type == "pointer_expression" and function is not None
+        and kernel[function].startswith("atomic")
+    )  # fmt: skip
