@@ -175,7 +175,9 @@ def view(subject: LaunchView) -> PageView:
         time_view(subject, subject.prediction) if subject.prediction else None,
         [metric_text(name, metric) for name, metric in sorted(subject.all_metrics.items())],
         PrintedText(text[:PRINTED], max(len(text) - PRINTED, 0)),
-        [sector_map(use) for use in subject.accesses.buffers] if subject.accesses else [],
+        [sector_map(use) for use in sorted(subject.accesses.buffers, key=lambda use: -use.average)]
+        if subject.accesses
+        else [],
         page_data(subject.timeline, subject.program) if subject.timeline else "",
     )
 

@@ -15,7 +15,7 @@ from warplens.report.program_view import PURPOSE, LaunchGroup, ProgramView
 from warplens.report.terminal import program_report as words
 from warplens.report.wording import percent
 
-PICTURES = "with accesses and warps: `--save-launch KERNEL:1 FILE`, then `warplens explain --from FILE --html`"
+PICTURES = "with accesses and warps: add --save-launch KERNEL:1 FILE, then warplens explain --from FILE --html PAGE"
 REPORTS = 20  # launches whose whole reports are on the page, those of the longest kernels
 
 

@@ -39,6 +39,18 @@ class SectorMap:
     last: int
     left_out: int
 
+    @property
+    def legend(self) -> list[tuple[int, str]]:
+        """Step of a colour, and the numbers of requests that it stands for, as far as the map has them."""
+        steps = range(1, min(self.use.most.bit_length(), HEAT_STEPS) + 1)
+        return [(step, _times(step)) for step in steps]
+
+
+def _times(step: int) -> str:
+    """ "1", "2-3", "4-7", "8-15", "16 and more"."""
+    least = 1 << step - 1
+    return f"{least} and more" if step == HEAT_STEPS else "1" if step == 1 else f"{least}-{2 * least - 1}"
+
 
 def sector_map(use: BufferUse) -> SectorMap:
     start = min(use.fetches) // ACROSS * ACROSS
