@@ -20,7 +20,7 @@ from warplens.report.json.document import number as whole
 from warplens.report.json.document import text as document_text
 from warplens.report.launch_view import LaunchView, blocks_of
 from warplens.report.terminal import decomposition_report
-from warplens.report.terminal.console_layout import facts, grid_of, number, titled
+from warplens.report.terminal.console_layout import GAP, facts, grid_of, number, titled
 from warplens.report.wording import category_name
 
 VERSION = 1
@@ -192,7 +192,7 @@ def show(comparison: Comparison, first: LaunchView, second: LaunchView, out: Con
     out.print(header(first, second))
     provenance = first.provenance if first.provenance != "exact" else second.provenance
     for kind, rows in by_provenance(shown(comparison, everything)).items():
-        out.print(titled("Metrics", kind, metrics(comparison, rows)))
+        out.print(titled("Metrics", kind, metrics(comparison, rows, out.width)))
     if taken_apart:
         out.print(decomposition_report.show(taken_apart, names(comparison), second))
     else:
@@ -238,14 +238,25 @@ def by_provenance(rows: Sequence[MetricRow]) -> dict[str, list[MetricRow]]:
     return found
 
 
-def metrics(comparison: Comparison, rows: Sequence[MetricRow]) -> RenderableType:
-    table = grid_of("", *names(comparison), "Ratio")
-    for row in rows:
-        ratio = row.ratio
-        style = "bold" if ratio is None or abs(ratio - 1) > NOTEWORTHY else "dim"
-        cells = (value(row.first), value(row.second), "new" if ratio is None else f"{ratio:,.4g}")
-        table.add_row(row.name, *(Text(cell, style) for cell in cells))
-    return table
+def metrics(comparison: Comparison, rows: Sequence[MetricRow], width: int) -> RenderableType:
+    """A name that does not fit beside the numbers has a line of its own: names are whole, to be copied."""
+    numbers = [(*names(comparison), "Ratio"), *(_numbers(row) for row in rows)]
+    widths = [max(map(len, column)) + GAP for column in zip(*numbers, strict=True)]
+    room = min(width - sum(widths), max(len(row.name) for row in rows))
+    lines = []
+    for name, cells, style in zip(["", *(row.name for row in rows)], numbers, ["dim", *map(_style, rows)], strict=True):
+        beside = Text("".join(f"{cell:>{size}}" for cell, size in zip(cells, widths, strict=True)), style)
+        lines += [Text(name)] * (len(name) > room)
+        lines.append(Text.assemble(f"{name if len(name) <= room else '':<{room}}", beside))
+    return Group(*lines)
+
+
+def _numbers(row: MetricRow) -> tuple[str, str, str]:
+    return value(row.first), value(row.second), "new" if row.ratio is None else f"{row.ratio:,.4g}"
+
+
+def _style(row: MetricRow) -> str:
+    return "bold" if row.ratio is None or abs(row.ratio - 1) > NOTEWORTHY else "dim"
 
 
 def names(comparison: Comparison) -> tuple[str, str]:
