@@ -134,7 +134,7 @@ def warm_launches(view: ProgramView) -> str:
     if not warm:
         return ""
     return (
-        f"{warm:,} of {view.launches:,} launches begin with data from before them in L2; with an empty one, as under "
+        f"L2 holds data of earlier work when {warm:,} of {view.launches:,} launches begin; with an empty L2, as under "
         f"ncu --cache-control all, the kernels take {spoken(cold)} instead of {spoken(view.kernel_us)}"
     )
 

@@ -39,12 +39,15 @@ class Hint:
 
     def __init__(self, title: str) -> None:
         self.title, self.started, self.shown = title, time.monotonic(), False
+        self.first: tuple[float, int] | None = None  # time and blocks done, when some were: before, code is compiled
 
     def advance(self, done: int, blocks: int) -> None:
         passed = time.monotonic() - self.started
+        if done and self.first is None:
+            self.first = time.monotonic(), done
         if self.shown or passed < LONG_SECONDS or blocks <= SAMPLE_BLOCKS:
             return
-        left = passed * (blocks - done) / done if done else None
+        left = self._left(done, blocks)
         if left is None or left > LONG_SECONDS:
             self.shown = True
             when = "" if left is None else f", about {_spoken(left)} left"
@@ -53,6 +56,11 @@ class Hint:
                 f"--sample {SAMPLE_BLOCKS} runs {SAMPLE_BLOCKS} blocks and scales the counts to the grid"
             )
             print(line, file=sys.stderr, flush=True)
+
+    def _left(self, done: int, blocks: int) -> float | None:
+        """Seconds, at the speed since the first blocks; None where that is not known."""
+        then, before = self.first or (0.0, done)
+        return (time.monotonic() - then) * (blocks - done) / (done - before) if done > before else None
 
 
 def _spoken(seconds: float) -> str:
@@ -99,11 +107,24 @@ def in_notebook() -> bool:
     return "ipykernel" in sys.modules and find_spec("ipywidgets") is not None
 
 
+class Log:
+    """Lines about long work for a file or a pipe."""
+
+    def __init__(self, title: str) -> None:
+        self.title, self.last = title, time.monotonic()
+
+    def add(self, what: str, done: int, of: int) -> None:
+        if time.monotonic() - self.last >= LONG_SECONDS:
+            self.last = time.monotonic()
+            print(visible(f"{self.title}: {done + 1} of {of}: {what}"), file=sys.stderr, flush=True)
+
+
 @contextmanager
 def steps(title: str) -> Iterator[Callable[[str, int, int], None]]:
-    """To be called with what is done next, its number and how many there are; one line on stderr, on a terminal."""
+    """To be called with what is done next, its number and how many there are; one line on stderr, on a terminal;
+    elsewhere a line every LONG_SECONDS at the most."""
     if not sys.stderr.isatty():
-        yield lambda what, done, of: None
+        yield Log(title).add
         return
     width = shutil.get_terminal_size().columns - 1
 
