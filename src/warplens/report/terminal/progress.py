@@ -107,7 +107,7 @@ def in_notebook() -> bool:
     return "ipykernel" in sys.modules and find_spec("ipywidgets") is not None
 
 
-class Log:
+class ProgressLog:
     """Lines about long work for a file or a pipe."""
 
     def __init__(self, title: str) -> None:
@@ -124,7 +124,7 @@ def steps(title: str) -> Iterator[Callable[[str, int, int], None]]:
     """To be called with what is done next, its number and how many there are; one line on stderr, on a terminal;
     elsewhere a line every LONG_SECONDS at the most."""
     if not sys.stderr.isatty():
-        yield Log(title).add
+        yield ProgressLog(title).add
         return
     width = shutil.get_terminal_size().columns - 1
 
