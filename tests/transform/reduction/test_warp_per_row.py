@@ -202,3 +202,12 @@ def test_equal_values_keep_the_place_that_was_met_first(compared: str) -> None:
 def test_the_last_place_of_the_greatest_value_is_not_looked_for() -> None:
     source = ARGMAX.replace("v > m", "v >= m")
     assert refusals(warp_per_row, source, facts()) != []
+
+
+def test_the_innermost_of_nested_loops() -> None:
+    nested = SUM.replace("for (int k = 0; k < width; ++k) s += in[row * width + k];",
+                         "for (int b = 0; b < 3; ++b) {\n    int at = b * width;\n"
+                         "    for (int k = 0; k < width; ++k) s += in[row * width + k] * at;\n  }")  # fmt: skip
+    outer, inner = changes_of(warp_per_row, nested, facts())
+    assert (outer.title[-6:], inner.title[-6:]) == ("over b", "over k")
+    assert "+    for (int k = lane; k < width; k += 32) s +=" in diffs(warp_per_row, nested, facts())[1]

@@ -26,10 +26,13 @@ def warp_per_row(kernel: KernelSource, launch: LaunchFacts) -> Proposals:
         index = guarded_index(kernel, launch, one_index=True)
         if index is None or index.form == "loop":
             return
-        loops = row_loops(kernel, index)
+        loops = row_loops(kernel, index.body)
         if not loops:
             return
         yield _change(kernel, launch, index, loops)
+        inner = row_loops(kernel, index.body, innermost=True)
+        if inner != loops:
+            yield _change(kernel, launch, index, inner)
     except NotSafe as reason:
         yield Refusal("", reason.line, f"no warp for each row: {reason.reason}")
 
@@ -49,7 +52,7 @@ def _change(kernel: KernelSource, launch: LaunchFacts, index: GuardedIndex, loop
     ]
     for loop in loops:
         edits += _shared_loop(kernel, loop, lane)
-    edits += done_once(kernel, index, loops, f"{lane} == 0")
+    edits += done_once(kernel, index.body, loops, f"{lane} == 0")
     whole = all(kernel.plain_type(one.type) in INTEGERS for loop in loops for one in loop.sums)
     return Change(
         "", f"a warp for each {index.name}: its lanes share the loop over {loops[0].counter}", line, tuple(edits),
@@ -65,7 +68,7 @@ def _shared_loop(kernel: KernelSource, loop: RowLoop, lane: str) -> list[Edit]:
         Edit(loop.start.start_byte, loop.start.end_byte, first),
         Edit(loop.update.start_byte, loop.update.end_byte, f"{loop.counter} += {WARP}"),
     ]
-    indent, before, behind = kernel.indent(loop.loop), "", ""
+    indent, before, behind = kernel.indent(loop.around), "", ""
     for one in loop.sums:
         name = kernel[one.target] if one.whole else part_name(kernel, loop, one)
         offset = kernel.fresh("offset", "lanes")
@@ -77,15 +80,15 @@ def _shared_loop(kernel: KernelSource, loop: RowLoop, lane: str) -> list[Edit]:
         if not one.whole:
             before += f"{indent}{one.type} {name} = 0;\n"
             edits += [Edit(place.start_byte, place.end_byte, name) for place in one.places]
-            guard = "" if one.target.type == "identifier" else f"if ({lane} == 0) "
+            guard = "" if one.local else f"if ({lane} == 0) "
             behind += f"\n{indent}{guard}{kernel[one.target]} += {name};"
-    pragma = loop.loop.prev_named_sibling
-    top = pragma if pragma is not None and pragma.type == "preproc_call" else loop.loop
+    pragma = loop.around.prev_named_sibling
+    top = pragma if pragma is not None and pragma.type == "preproc_call" else loop.around
     if before:
         if not kernel.begins_line(top):
             raise NotSafe(kernel.line(top), "the loop does not begin a line")
         edits.append(Edit(kernel.line_start(top), kernel.line_start(top), before))
-    return [*edits, Edit(loop.loop.end_byte, loop.loop.end_byte, behind)] if behind else edits
+    return [*edits, Edit(loop.around.end_byte, loop.around.end_byte, behind)] if behind else edits
 
 
 def _first_place(kernel: KernelSource, one: Sum, offset: str, indent: str) -> str:
