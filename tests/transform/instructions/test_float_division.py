@@ -54,3 +54,10 @@ def test_not_where_divisions_are_few_of_the_instructions() -> None:
 def test_integers_and_unknown_types_stay() -> None:
     source = LOOP.replace("float s =", "auto s =").replace("x[i] / 3.0f", "i / 3").replace("x[i] / w", "n / k")
     assert changes_of(float_division, source, facts()) == []
+
+
+def test_the_reciprocal_stands_before_a_loop_with_room_for_it() -> None:
+    source = LOOP.replace("  for (int k", "  for (int j = 1; j < 3; ++j)\n  for (int k").replace("2.f * h", "j * h")
+    found = diffs(float_division, source, facts())[0]
+    assert "s += x[i] * reciprocal" in found
+    assert "/ (j * h) * (1.0f / 7.f)" in found

@@ -32,7 +32,7 @@ def float_division(kernel: KernelSource, launch: LaunchFacts) -> Proposals:
         if unwrapped(divisor).type == "number_literal":
             if not _is_power_of_two(kernel[unwrapped(divisor)]):
                 edits += _product(kernel, node, _reciprocal(kernel, divisor, kind))
-        elif loop is not None and kernel.begins_line(_top(loop)):
+        elif loop is not None:
             place = _top(loop)
             key = (place.start_byte, kernel[divisor])
             if key not in names:
@@ -83,7 +83,8 @@ def _loop(kernel: KernelSource, node: Node) -> Node | None:
             changes = any(kernel.written(n, up) or any(inside(d, up) for d in kernel.declarators(n)) for n in names)
             if changes:
                 break
-            found = up
+            within = up.parent is not None and up.parent.type == "compound_statement"
+            found = up if within and kernel.begins_line(_top(up)) else found
         up = up.parent
     return found
 

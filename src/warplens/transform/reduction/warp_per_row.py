@@ -24,7 +24,7 @@ ALL = "0xffffffff"  # lanes that take part
 def warp_per_row(kernel: KernelSource, launch: LaunchFacts) -> Proposals:
     try:
         index = guarded_index(kernel, launch, one_index=True)
-        if index is None or index.form == "loop":
+        if index is None or (index.form == "loop" and not kernel.begins_line(index.guard)):
             return
         loops = row_loops(kernel, index.body)
         if not loops:
@@ -43,22 +43,34 @@ def _change(kernel: KernelSource, launch: LaunchFacts, index: GuardedIndex, loop
         raise NotSafe(line, f"blocks of {launch.block[0]} threads are no whole warps")
     if launch.grid[0] * launch.block[0] * WARP > LARGEST:
         raise NotSafe(line, f"the number of a thread may exceed {LARGEST:,}")
-    declaration = index.declarator.parent
-    assert declaration is not None
-    lane, indent = kernel.fresh("lane", "lane_of_warp"), kernel.indent(declaration)
-    edits = [
-        Edit(index.start.start_byte, index.start.end_byte, f"({kernel[index.start]}) / {WARP}"),
-        Edit(declaration.end_byte, declaration.end_byte, f"\n{indent}int {lane} = threadIdx.x % {WARP};"),
-    ]
+    lane = kernel.fresh("lane", "lane_of_warp")
+    edits = _rows_of_warps(kernel, index, lane)
     for loop in loops:
         edits += _shared_loop(kernel, loop, lane)
     edits += done_once(kernel, index.body, loops, f"{lane} == 0")
     whole = all(kernel.plain_type(one.type) in INTEGERS for loop in loops for one in loop.sums)
+    several = index.form == "loop" and launch.grid[0] >= launch.multiprocessors  # blocks enough, each with several rows
     return Change(
         "", f"a warp for each {index.name}: its lanes share the loop over {loops[0].counter}", line, tuple(edits),
-        LaunchChange(grid_times=WARP), "exact" if whole else "order",
+        LaunchChange(grid_times=1 if several else WARP), "exact" if whole else "order",
         f"blocks of a multiple of {WARP} threads, {WARP} for each {index.name}",
     )  # fmt: skip
+
+
+def _rows_of_warps(kernel: KernelSource, index: GuardedIndex, lane: str) -> list[Edit]:
+    """The index counts warps instead of threads."""
+    edits = [Edit(index.start.start_byte, index.start.end_byte, f"({kernel[index.start]}) / {WARP}")]
+    if index.form != "loop":
+        declaration = index.declarator.parent
+        assert declaration is not None
+        made = f"\n{kernel.indent(declaration)}int {lane} = threadIdx.x % {WARP};"
+        return [*edits, Edit(declaration.end_byte, declaration.end_byte, made)]
+    update = index.guard.child_by_field_name("update")
+    step = update.child_by_field_name("right") if update is not None else None
+    assert step is not None
+    start, made = kernel.line_start(index.guard), f"{kernel.indent(index.guard)}int {lane} = threadIdx.x % {WARP};\n"
+    divided = kernel[step] if step.type == "identifier" else f"({kernel[step]})"
+    return [*edits, Edit(step.start_byte, step.end_byte, f"{divided} / {WARP}"), Edit(start, start, made)]
 
 
 def _shared_loop(kernel: KernelSource, loop: RowLoop, lane: str) -> list[Edit]:
