@@ -1,5 +1,6 @@
 """Gains of each change, predicted and measured: prints the table of docs/suggest_measured.md from h100.csv, with
-`--common` that of docs/suggest_common_styles.md, and with `--more` that of docs/suggest_more_styles.md."""
+`--common` that of docs/suggest_common_styles.md, with `--more` and `--third` those of suggest_more_styles.md and
+suggest_third_styles.md."""
 
 from __future__ import annotations
 
@@ -53,7 +54,7 @@ def programs() -> Iterator[Gain]:
 
 
 def main() -> None:
-    styles = {"--common": "common_styles.csv", "--more": "more_styles.csv"}
+    styles = {"--common": "common_styles.csv", "--more": "more_styles.csv", "--third": "third_styles.csv"}
     chosen = [file for option, file in styles.items() if option in sys.argv]
     gains = [gain for file in chosen for gain in kernels(file)] or [*kernels("h100.csv"), *programs()]
     print("| Kernel | Change | Measured µs | Gain predicted | measured |")

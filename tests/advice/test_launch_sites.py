@@ -82,6 +82,7 @@ def test_blocks_become_larger_in_two_dimensions_only_where_the_kernel_tests_both
         ),
         (LaunchChange((1, 1, 256), grid=(1, 1, 1000), exchanged=2), None),
         (LaunchChange((32, 8, 1), grid_times=8), LaunchRewrite(times=8, block=(32, 8, 1))),
+        (LaunchChange((128, 1, 1), grid_times=256), LaunchRewrite(times=256, block=(128, 1, 1))),
         (LaunchChange((256, 1, 1), grid=(250, 4, 1)), None),
     ],
 )  # fmt: skip

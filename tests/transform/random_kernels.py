@@ -272,8 +272,72 @@ __global__ void k(const {kind}* a, const {kind}* b, {kind}* y, int m, int n, int
     return Example(source, (-(-n // side), -(-m // side), 1), (side, side, 1), arguments)
 
 
+def columns(pick: random.Random) -> Example:
+    """Each thread counts, and finds the least, down a column."""
+    rows_, count, block = pick.randrange(20, 90), pick.randrange(40, 200), pick.choice((64, 128))
+    kind = pick.choice(("int", "float"))
+    body = pick.choice((
+        "if (v < 3) a++; else if (v < 20) { a += 2; b++; } else ++b;",
+        "float d = 0;\n    for (int k = 0; k < 3; ++k) d += (v - k) * v;\n    if (d < least) { least = d; b = r; }",
+        "w = v + 1;\n    if (w > 50) continue;\n    a += w > 3 ? 2 : 1;",
+        "few[0]++; if (v < 5) few[1] += 2;",
+    ))  # fmt: skip
+    source = _guarded(
+        pick, [f"const {kind}* x", "int* y", "float* z", "int n", "int rows"], "int",
+        ["int a = 0, b = 1, few[2] = {0, 1};", "float least = 1e30f, w = 0;", "for (int r = 0; r < rows; ++r) {",
+         f"    {kind} v = x[r * n + i];", f"    {body}", "}", "y[i] = a + 3 * b + few[0] - few[1];",
+         "z[i] = least;"],
+    )  # fmt: skip
+    arguments = {"x": numbers(pick, kind, rows_ * count), "y": numbers(pick, "int", count),
+                 "z": numbers(pick, "float", count), "n": np.int32(count), "rows": np.int32(rows_)}  # fmt: skip
+    return Example(source, (-(-count // block), 1, 1), (block, 1, 1), arguments)
+
+
+def alone(pick: random.Random) -> Example:
+    """Thread 0 adds up a row for its block."""
+    blocks, block, n = pick.choice((3, 5)), pick.choice((32, 64, 128)), pick.randrange(20, 200)
+    kind = pick.choice(("float", "int"))
+    rest = pick.choice((
+        "mean = s / n;", f"mean = 0;\n    for (int k = 0; k < n; k++) {{ {kind} d = row[k] - s; mean += d * d; }}",
+        "mean = s;\n    y[blockIdx.x] = s;",
+    ))  # fmt: skip
+    source = f"""\
+__global__ void k(const {kind}* x, {kind}* y, {kind}* z, int n) {{
+  __shared__ {kind} mean;
+  const {kind}* row = x + blockIdx.x * n;
+  if (threadIdx.x == 0) {{
+    {kind} s = 0;
+    for (int j = 0; j < n; ++j) s += row[j];
+    {rest}
+  }}
+  __syncthreads();
+  for (int j = threadIdx.x; j < n; j += blockDim.x) z[blockIdx.x * n + j] = row[j] - mean;
+}}
+"""
+    arguments = {"x": numbers(pick, kind, blocks * n), "y": numbers(pick, kind, blocks),
+                 "z": numbers(pick, kind, blocks * n), "n": np.int32(n)}  # fmt: skip
+    return Example(source, (blocks, 1, 1), (block, 1, 1), arguments)
+
+
+def own_row(pick: random.Random) -> Example:
+    """Each thread compares a row of its own with all rows of another array."""
+    n, count, d, block = pick.randrange(50, 300), pick.randrange(3, 9), pick.randrange(2, 8), pick.choice((32, 64))
+    kind = pick.choice(("float", "int"))
+    least = pick.choice(("if (s < best) { best = s; which = c; }", "best = min(best, s);", "best += s / 4;"))
+    source = _guarded(
+        pick, [f"const {kind}* x", f"const {kind}* w", f"{kind}* y", "int n", "int count", "int d"], "int",
+        [f"{kind} best = 1000000;", "int which = 0;", "for (int c = 0; c < count; c++) {", f"    {kind} s = 0;",
+         "    for (int j = 0; j < d; ++j) s += (x[i * d + j] - w[c * d + j]) * 2;", f"    {least}", "}",
+         "y[i] = best + which;"],
+    )  # fmt: skip
+    arguments = {"x": numbers(pick, kind, n * d), "w": numbers(pick, kind, count * d), "y": numbers(pick, kind, n),
+                 "n": np.int32(n), "count": np.int32(count), "d": np.int32(d)}  # fmt: skip
+    return Example(source, (-(-n // block), 1, 1), (block, 1, 1), arguments)
+
+
 KINDS: tuple[Callable[[random.Random], Example], ...] = (
     elementwise, stencil, reduction, total, histogram, matrix, rows, parts, word, product,
+    columns, alone, own_row,
 )  # fmt: skip
 
 

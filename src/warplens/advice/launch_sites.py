@@ -62,7 +62,8 @@ def rewrite_of(change: LaunchChange, facts: LaunchFacts) -> LaunchRewrite | None
     """None where the change is right only for the sizes of this one launch."""
     (gx, gy, gz), (bx, by, bz) = facts.grid, facts.block
     if change.grid is None and change.grid_times > 1:
-        stays = change.block is None or change.block[0] * change.grid_times == bx
+        # as many columns of threads as before, or a block for each of the threads
+        stays = change.block is None or bx in (change.block[0] * change.grid_times, change.grid_times)
         return LaunchRewrite(times=change.grid_times, block=change.block) if stays and change.grid_over == ONE else None
     if change.grid is None:
         return LaunchRewrite(over=change.grid_over) if change.block is None else None

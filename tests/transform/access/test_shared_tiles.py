@@ -87,3 +87,15 @@ def test_another_kernel_stays(old: str, new: str, reason: str) -> None:
 def test_flat_blocks_stay() -> None:
     ((_, found),) = refusals(shared_tiles, PRODUCT, LaunchFacts((3, 2, 1), (32, 8, 1)))
     assert found == "no tiles in shared memory: blocks of 32 x 8 threads"
+
+
+def test_what_is_not_zero_beyond_the_last_element_is_not_added() -> None:
+    assert "k < 16; ++k) sum" in diffs(shared_tiles, PRODUCT.replace("] * b[", "] - b["), LAUNCH)[0]
+    source = PRODUCT.replace("a[row * deep + k] * b[k * n + col]", "expf(a[row * deep + k] - b[k * n + col])")
+    assert "k < 16 && first + k < deep; ++k) sum" in diffs(shared_tiles, source, LAUNCH)[0]
+    (change,) = changes_of(shared_tiles, source, LAUNCH)
+    a, b = (np.random.default_rng(1).random(40 * 37, np.float32) for _ in "ab")
+    sizes = [np.int32(size) for size in (27, 40, 37)]
+    before, after = before_and_after(source, change, LAUNCH, [a, b, np.zeros(27 * 40, np.float32), *sizes])
+    assert before[2].all()
+    assert np.allclose(before[2], after[2], rtol=1e-5)

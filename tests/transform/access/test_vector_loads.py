@@ -54,3 +54,9 @@ def test_two_doubles() -> None:
 def test_what_stays(old: str, new: str, reason: str | None) -> None:
     expected = [f"pts is not loaded 4 at a time: {reason}"] if reason else []
     assert [text for _, text in refusals(vector_loads, LENGTH.replace(old, new), facts())] == expected
+
+
+def test_pairs_of_floats() -> None:
+    source = "__global__ void f(float* x, float* y) {\n  int k = threadIdx.x;\n  y[k] = x[2 * k] + x[2 * k + 1];\n}\n"
+    (diff,) = diffs(vector_loads, source, facts())
+    assert "+  float2 x2 = reinterpret_cast<float2*>(x)[k];\n+  y[k] = x2.x + x2.y;" in diff

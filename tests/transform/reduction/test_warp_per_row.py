@@ -202,3 +202,37 @@ def test_equal_values_keep_the_place_that_was_met_first(compared: str) -> None:
 def test_the_last_place_of_the_greatest_value_is_not_looked_for() -> None:
     source = ARGMAX.replace("v > m", "v >= m")
     assert refusals(warp_per_row, source, facts()) != []
+
+
+def test_the_innermost_of_nested_loops() -> None:
+    nested = SUM.replace("for (int k = 0; k < width; ++k) s += in[row * width + k];",
+                         "for (int b = 0; b < 3; ++b) {\n    int at = b * width;\n"
+                         "    for (int k = 0; k < width; ++k) s += in[row * width + k] * at;\n  }")  # fmt: skip
+    outer, inner = changes_of(warp_per_row, nested, facts())
+    assert (outer.title[-6:], inner.title[-6:]) == ("over b", "over k")
+    assert "+    for (int k = lane; k < width; k += 32) s +=" in diffs(warp_per_row, nested, facts())[1]
+
+
+STRIDE = """\
+__global__ void f(const float* in, float* out, int n, int width) {
+  for (int row = blockIdx.x * blockDim.x + threadIdx.x; row < n; row += blockDim.x * gridDim.x) {
+    float s = 0;
+    for (int k = 0; k < width; ++k) s += in[row * width + k];
+    out[row] = s;
+  }
+}
+"""
+
+
+def test_rows_in_a_grid_stride_loop() -> None:
+    (diff,) = diffs(warp_per_row, STRIDE, facts(2, 64))
+    assert "+  for (int row = (blockIdx.x * blockDim.x + threadIdx.x) / 32; row < n; " \
+           "row += (blockDim.x * gridDim.x) / 32) {" in diff  # fmt: skip
+    x = np.random.default_rng(3).random(77 * 50, np.float32)
+    for blocks, times in ((2, 32), (200, 1)):
+        (change,) = changes_of(warp_per_row, STRIDE, facts(blocks, 64))
+        assert change.launch.grid_times == times
+        arguments = [x, np.zeros(77, np.float32), np.int32(77), np.int32(50)]
+        before, after = before_and_after(STRIDE, change, facts(blocks, 64), arguments)
+        assert before[1].all()
+        assert np.allclose(before[1], after[1], rtol=1e-5)

@@ -198,13 +198,16 @@ def _change(kernel: KernelSource, launch: LaunchFacts, found: ProductLoop) -> Ch
     assert body is not None
     statement = next(node for node in statements_of(body) if node.type != "comment")
 
+    added = statement.named_children[0].children[2]
+    ends = "" if _is_zero_of_zeros(kernel, added, found) else f" && {first} + {k} < {depth}"
+
     def tiled(node: Node) -> str | None:
         text = kernel[node] if node.type == "subscript_expression" else ""
         return f"{tiles[text]}{places[found.elements[text][1]]}" if text in tiles else None
 
     lines += [
         f"{step}__syncthreads();",
-        f"{step}for (int {k} = 0; {k} < {side}; ++{k}) {kernel.replaced(statement, tiled)}",
+        f"{step}for (int {k} = 0; {k} < {side}{ends}; ++{k}) {kernel.replaced(statement, tiled)}",
         f"{step}__syncthreads();",
         "}",
     ]
@@ -219,6 +222,15 @@ def _change(kernel: KernelSource, launch: LaunchFacts, found: ProductLoop) -> Ch
     # zeros beyond the last element are added, so that only a sum of -0 may change its sign
     return Change("", f"tiles of {side} x {side} in shared memory", line, (edit,), effect="rounding",
                   promise=f"blocks of {side} x {side} threads")  # fmt: skip
+
+
+def _is_zero_of_zeros(kernel: KernelSource, value: Node, found: ProductLoop) -> bool:
+    """Whether nothing is added where the elements are zero, as beyond the last ones."""
+    value = unwrapped(value)
+    if value.type == "binary_expression" and kernel[value.children[1]] in "+-*":
+        both = [_is_zero_of_zeros(kernel, value.children[place], found) for place in (0, 2)]
+        return any(both) if kernel[value.children[1]] == "*" else all(both)
+    return kernel[value] in found.elements
 
 
 def _swap(kernel: KernelSource, k: str, own: str) -> Callable[[Node], str | None]:

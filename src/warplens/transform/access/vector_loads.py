@@ -1,4 +1,4 @@
-"""Vector loads: 4 neighbouring elements that a thread reads one by one, x[4 * i] to x[4 * i + 3], in one load.
+"""Vector loads: 4 or 2 neighbouring elements that a thread reads one by one, x[4 * i] to x[4 * i + 3], in one load.
 
 The lanes of a warp then read 512 bytes in a row, where each of the 4 loads touched all of these sectors.
 """
@@ -14,7 +14,7 @@ from warplens.transform._change import Change, Edit, Proposals, Refusal, transfo
 from warplens.transform.syntax.canonical_form import unwrapped
 from warplens.transform.syntax.guarded_index import NotSafe
 from warplens.transform.syntax.kernel_source import KernelParameter, KernelSource, LaunchFacts
-from warplens.transform.syntax.wide_types import VECTORS, lanes_of
+from warplens.transform.syntax.wide_types import PAIRS, VECTORS, lanes_of
 
 
 @dataclass(frozen=True)
@@ -31,20 +31,20 @@ def vector_loads(kernel: KernelSource, launch: LaunchFacts) -> Proposals:
     for parameter in kernel.parameters:
         if not parameter.pointer or parameter.type not in VECTORS or "volatile" in kernel[parameter.node]:
             continue
-        elements = _elements(kernel, parameter)
-        lanes = lanes_of(VECTORS[parameter.type])
-        if {element.lane for element in elements} != set(range(lanes)):
-            continue
-        try:
-            yield _change(kernel, launch, parameter, elements)
-        except NotSafe as reason:
-            yield Refusal("", reason.line, f"{parameter.name} is not loaded {lanes} at a time: {reason.reason}")
+        for wide in (VECTORS[parameter.type], PAIRS.get(parameter.type)):
+            lanes = lanes_of(wide) if wide is not None else 0
+            elements = _elements(kernel, parameter, lanes)
+            if wide is None or {element.lane for element in elements} != set(range(lanes)):
+                continue
+            try:
+                yield _change(kernel, launch, parameter, wide, elements)
+            except NotSafe as reason:
+                yield Refusal("", reason.line, f"{parameter.name} is not loaded {lanes} at a time: {reason.reason}")
 
 
-def _elements(kernel: KernelSource, parameter: KernelParameter) -> list[Element]:
+def _elements(kernel: KernelSource, parameter: KernelParameter, lanes: int) -> list[Element]:
     """() where the array is used in another way than by such elements."""
     found = []
-    lanes = lanes_of(VECTORS[parameter.type])
     for use in kernel.uses(parameter.name):
         up = use.parent
         if up is None or up.type != "subscript_expression" or up.children[0] != use:
@@ -74,8 +74,9 @@ def _parts(kernel: KernelSource, index: Node, lanes: int) -> tuple[Node, int] | 
     return unwrapped(next(side for side in sides if kernel.constant(side) != lanes)), lane
 
 
-def _change(kernel: KernelSource, launch: LaunchFacts, parameter: KernelParameter, elements: list[Element]) -> Change:
-    wide = VECTORS[parameter.type]
+def _change(
+    kernel: KernelSource, launch: LaunchFacts, parameter: KernelParameter, wide: str, elements: list[Element]
+) -> Change:  # fmt: skip
     lanes = lanes_of(wide)
     first = elements[0]
     line, base = kernel.line(first.node), kernel[first.base]

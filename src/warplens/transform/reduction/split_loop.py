@@ -7,9 +7,10 @@ threads the lanes of a warp read neighbours as before, and 32 warps share the ro
 from __future__ import annotations
 
 from warplens.transform._change import Change, Edit, LaunchChange, Proposals, Refusal, transform
-from warplens.transform.syntax.accumulation import RowLoop, Sum, done_once, part_name, row_loops
+from warplens.transform.syntax.accumulation import RowLoop, done_once, row_loops, stores
 from warplens.transform.syntax.canonical_form import canonical
 from warplens.transform.syntax.guarded_index import BUILT_IN, GuardedIndex, NotSafe, guarded_index, inside
+from warplens.transform.syntax.joined_parts import Team, shared_out
 from warplens.transform.syntax.kernel_source import INTEGERS, KernelSource, LaunchFacts
 
 WARP = 32
@@ -23,10 +24,8 @@ def split_loop(kernel: KernelSource, launch: LaunchFacts) -> Proposals:
         index = guarded_index(kernel, launch, one_index=True)
         if index is None or index.form == "loop":
             return
-        loops = row_loops(kernel, index)
+        loops = row_loops(kernel, index.body)
         if any(loop.sums for loop in loops):
-            for one in (one for loop in loops for one in loop.sums if one.place is not None):
-                raise NotSafe(kernel.line(one.target), f"{kernel[one.target]} is kept with its place")
             _check(kernel, launch, index, loops)
             for rows in ROWS:
                 yield _change(kernel, launch, index, loops, rows)
@@ -43,11 +42,24 @@ def _check(kernel: KernelSource, launch: LaunchFacts, index: GuardedIndex, loops
     for node in kernel.find("identifier"):
         if kernel[node] in BUILT_IN and not inside(node, index.declarator):
             raise NotSafe(kernel.line(node), f"{kernel[node]} is used besides {index.name}")
-    if index.others or (index.form == "if" and _size(kernel, launch, index) % WARP):
-        raise NotSafe(kernel.line(index.guard), "some threads of a block would not come to the barrier")
+    if _leaves_some(kernel, launch, index):
+        declared = index.declarator.parent
+        earlier = [use for use in kernel.uses(index.name) if use.start_byte < index.guard.start_byte]
+        fixed = declared is not None and "const" in kernel[declared].split("=")[0].split()
+        if index.others or fixed or len(earlier) > 1 or not kernel.begins_line(index.guard):
+            raise NotSafe(kernel.line(index.guard), "some threads of a block would not come to the barrier")
+        summed = {kernel[place] for loop in loops for one in loop.sums for place in one.places}
+        for node in (node for loop in loops for node in stores(kernel, loop.loop)):
+            if kernel[node] not in summed and not kernel.declarators(kernel[node.children[0]]):
+                raise NotSafe(kernel.line(node), f"threads beyond the data would change {kernel[node]} again")
     bytes_of_row = sum(kernel.element_bytes(one.type) or 8 for loop in loops for one in loop.sums) * WARP
     if bytes_of_row * ROWS[0] + launch.shared > MOST_SHARED:
         raise NotSafe(line, "what the threads have added up does not fit into shared memory")
+
+
+def _leaves_some(kernel: KernelSource, launch: LaunchFacts, index: GuardedIndex) -> bool:
+    """Whether there are threads beyond the data."""
+    return bool(index.others) or _size(kernel, launch, index) % WARP > 0
 
 
 def _size(kernel: KernelSource, launch: LaunchFacts, index: GuardedIndex) -> int:
@@ -57,11 +69,16 @@ def _size(kernel: KernelSource, launch: LaunchFacts, index: GuardedIndex) -> int
 
 
 def _change(kernel: KernelSource, launch: LaunchFacts, index: GuardedIndex, loops: list[RowLoop], rows: int) -> Change:
-    edits = [edit for loop in loops for edit in _shared_out(kernel, loop, rows)]
-    edits += done_once(kernel, index, loops, "threadIdx.y == 0")
-    whole = all(kernel.plain_type(one.type) in INTEGERS for loop in loops for one in loop.sums)
+    first, edits = "threadIdx.y == 0", list[Edit]()
+    if _leaves_some(kernel, launch, index):
+        own = kernel.fresh("own", f"own_{index.name}")
+        first += f" && {own}"
+        edits.append(_all_stay(kernel, index, own))
+    edits += [edit for loop in loops for edit in shared_out(kernel, loop, _team(rows, first), "row")]
+    edits += done_once(kernel, index.body, loops, first)
+    whole = all(kernel.plain_type(one.type) in INTEGERS or one.place for loop in loops for one in loop.sums)
     promise = f"blocks of {WARP} x {rows} threads"
-    if index.form == "if":
+    if len(first) == len("threadIdx.y == 0"):
         promise += f"; {kernel[index.bound]} is a multiple of {WARP}"
     launched = LaunchChange((WARP, rows, 1), grid_times=launch.block[0] // WARP)
     title = f"{rows} threads for each {index.name}: they share the loop over {loops[0].counter}"
@@ -70,49 +87,19 @@ def _change(kernel: KernelSource, launch: LaunchFacts, index: GuardedIndex, loop
     )  # fmt: skip
 
 
-def _shared_out(kernel: KernelSource, loop: RowLoop, rows: int) -> list[Edit]:
-    """The loop from the thread's row on, and behind it the sums of all rows."""
-    start = "threadIdx.y" if canonical(kernel, loop.start) == "0" else f"{kernel[loop.start]} + threadIdx.y"
-    edits = [
-        Edit(loop.start.start_byte, loop.start.end_byte, start),
-        Edit(loop.update.start_byte, loop.update.end_byte, f"{loop.counter} += {rows}"),
-    ]
-    if not loop.sums:
-        return edits
-    indent, step = kernel.indent(loop.loop), kernel.step
-    half, before, names = kernel.fresh("half", "rows"), "", []
-    for one in loop.sums:
-        part = kernel[one.target] if one.whole else part_name(kernel, loop, one)
-        names.append((one, part, kernel.fresh(f"{part}_of_row")))
-        if not one.whole:
-            before += f"{indent}{one.type} {part} = 0;\n"
-            edits += [Edit(place.start_byte, place.end_byte, part) for place in one.places]
-    mine, other = "[threadIdx.y][threadIdx.x]", f"[threadIdx.y + {half}][threadIdx.x]"
-    joins = [one.joined(kernel, f"{array}{mine}", f"{array}{other}") for one, _, array in names]
-    inner = f"{indent}{step}"
-    several = "".join(f"\n{inner}{step}{join}" for join in joins)
-    together = f" {joins[0]}" if len(joins) == 1 else f" {{{several}\n{inner}}}"
-    lines = [
-        *(f"__shared__ {one.type} {array}[{rows}][{WARP}];" for one, _, array in names),
-        *(f"{array}{mine} = {part};" for _, part, array in names),
-        "__syncthreads();",
-        f"for (int {half} = {rows // 2}; {half} > 0; {half} /= 2) {{",
-        f"{step}if (threadIdx.y < {half}){together}",
-        f"{step}__syncthreads();",
-        "}",
-        *(_result(kernel, one, array) for one, _, array in names),
-    ]
-    pragma = loop.loop.prev_named_sibling
-    top = pragma if pragma is not None and pragma.type == "preproc_call" else loop.loop
-    if before:
-        if not kernel.begins_line(top):
-            raise NotSafe(kernel.line(top), "the loop does not begin a line")
-        edits.append(Edit(kernel.line_start(top), kernel.line_start(top), before))
-    behind = "".join(f"\n{indent}{line}" for line in lines)
-    return [*edits, Edit(loop.loop.end_byte, loop.loop.end_byte, behind)]
+def _all_stay(kernel: KernelSource, index: GuardedIndex, own: str) -> Edit:
+    """Threads beyond the data do as the last one does: they have to come to the barriers."""
+    then, bound = index.guard.child_by_field_name("consequence"), kernel[index.bound]
+    indent = kernel.indent(index.guard)
+    assert then is not None
+    text = f"bool {own} = {index.name} < {bound};\n{indent}if (!{own}) {index.name} = {bound} - 1;"
+    if index.form == "return":
+        return Edit(index.guard.start_byte, index.guard.end_byte, text)
+    return Edit(index.guard.start_byte, then.start_byte, f"{text}\n{indent}")
 
 
-def _result(kernel: KernelSource, one: Sum, array: str) -> str:
-    """The statement that takes over what all rows have added up."""
-    guard = "" if one.target.type == "identifier" else "if (threadIdx.y == 0) "
-    return f"{guard}{kernel[one.target]} {'=' if one.whole else '+='} {array}[0][threadIdx.x];"
+def _team(rows: int, first: str) -> Team:
+    return Team(
+        "threadIdx.y", str(rows), str(rows // 2), f"[{rows}][{WARP}]", "[threadIdx.y][threadIdx.x]",
+        "[threadIdx.y + {half}][threadIdx.x]", "[0][threadIdx.x]", first,
+    )  # fmt: skip

@@ -24,12 +24,15 @@ ALL = "0xffffffff"  # lanes that take part
 def warp_per_row(kernel: KernelSource, launch: LaunchFacts) -> Proposals:
     try:
         index = guarded_index(kernel, launch, one_index=True)
-        if index is None or index.form == "loop":
+        if index is None or (index.form == "loop" and not kernel.begins_line(index.guard)):
             return
-        loops = row_loops(kernel, index)
+        loops = row_loops(kernel, index.body)
         if not loops:
             return
         yield _change(kernel, launch, index, loops)
+        inner = row_loops(kernel, index.body, innermost=True)
+        if inner != loops:
+            yield _change(kernel, launch, index, inner)
     except NotSafe as reason:
         yield Refusal("", reason.line, f"no warp for each row: {reason.reason}")
 
@@ -40,22 +43,34 @@ def _change(kernel: KernelSource, launch: LaunchFacts, index: GuardedIndex, loop
         raise NotSafe(line, f"blocks of {launch.block[0]} threads are no whole warps")
     if launch.grid[0] * launch.block[0] * WARP > LARGEST:
         raise NotSafe(line, f"the number of a thread may exceed {LARGEST:,}")
-    declaration = index.declarator.parent
-    assert declaration is not None
-    lane, indent = kernel.fresh("lane", "lane_of_warp"), kernel.indent(declaration)
-    edits = [
-        Edit(index.start.start_byte, index.start.end_byte, f"({kernel[index.start]}) / {WARP}"),
-        Edit(declaration.end_byte, declaration.end_byte, f"\n{indent}int {lane} = threadIdx.x % {WARP};"),
-    ]
+    lane = kernel.fresh("lane", "lane_of_warp")
+    edits = _rows_of_warps(kernel, index, lane)
     for loop in loops:
         edits += _shared_loop(kernel, loop, lane)
-    edits += done_once(kernel, index, loops, f"{lane} == 0")
+    edits += done_once(kernel, index.body, loops, f"{lane} == 0")
     whole = all(kernel.plain_type(one.type) in INTEGERS for loop in loops for one in loop.sums)
+    several = index.form == "loop" and launch.grid[0] >= launch.multiprocessors  # blocks enough, each with several rows
     return Change(
         "", f"a warp for each {index.name}: its lanes share the loop over {loops[0].counter}", line, tuple(edits),
-        LaunchChange(grid_times=WARP), "exact" if whole else "order",
+        LaunchChange(grid_times=1 if several else WARP), "exact" if whole else "order",
         f"blocks of a multiple of {WARP} threads, {WARP} for each {index.name}",
     )  # fmt: skip
+
+
+def _rows_of_warps(kernel: KernelSource, index: GuardedIndex, lane: str) -> list[Edit]:
+    """The index counts warps instead of threads."""
+    edits = [Edit(index.start.start_byte, index.start.end_byte, f"({kernel[index.start]}) / {WARP}")]
+    if index.form != "loop":
+        declaration = index.declarator.parent
+        assert declaration is not None
+        made = f"\n{kernel.indent(declaration)}int {lane} = threadIdx.x % {WARP};"
+        return [*edits, Edit(declaration.end_byte, declaration.end_byte, made)]
+    update = index.guard.child_by_field_name("update")
+    step = update.child_by_field_name("right") if update is not None else None
+    assert step is not None
+    start, made = kernel.line_start(index.guard), f"{kernel.indent(index.guard)}int {lane} = threadIdx.x % {WARP};\n"
+    divided = kernel[step] if step.type == "identifier" else f"({kernel[step]})"
+    return [*edits, Edit(step.start_byte, step.end_byte, f"{divided} / {WARP}"), Edit(start, start, made)]
 
 
 def _shared_loop(kernel: KernelSource, loop: RowLoop, lane: str) -> list[Edit]:
@@ -65,7 +80,7 @@ def _shared_loop(kernel: KernelSource, loop: RowLoop, lane: str) -> list[Edit]:
         Edit(loop.start.start_byte, loop.start.end_byte, first),
         Edit(loop.update.start_byte, loop.update.end_byte, f"{loop.counter} += {WARP}"),
     ]
-    indent, before, behind = kernel.indent(loop.loop), "", ""
+    indent, before, behind = kernel.indent(loop.around), "", ""
     for one in loop.sums:
         name = kernel[one.target] if one.whole else part_name(kernel, loop, one)
         offset = kernel.fresh("offset", "lanes")
@@ -77,15 +92,15 @@ def _shared_loop(kernel: KernelSource, loop: RowLoop, lane: str) -> list[Edit]:
         if not one.whole:
             before += f"{indent}{one.type} {name} = 0;\n"
             edits += [Edit(place.start_byte, place.end_byte, name) for place in one.places]
-            guard = "" if one.target.type == "identifier" else f"if ({lane} == 0) "
+            guard = "" if one.local else f"if ({lane} == 0) "
             behind += f"\n{indent}{guard}{kernel[one.target]} += {name};"
-    pragma = loop.loop.prev_named_sibling
-    top = pragma if pragma is not None and pragma.type == "preproc_call" else loop.loop
+    pragma = loop.around.prev_named_sibling
+    top = pragma if pragma is not None and pragma.type == "preproc_call" else loop.around
     if before:
         if not kernel.begins_line(top):
             raise NotSafe(kernel.line(top), "the loop does not begin a line")
         edits.append(Edit(kernel.line_start(top), kernel.line_start(top), before))
-    return [*edits, Edit(loop.loop.end_byte, loop.loop.end_byte, behind)] if behind else edits
+    return [*edits, Edit(loop.around.end_byte, loop.around.end_byte, behind)] if behind else edits
 
 
 def _first_place(kernel: KernelSource, one: Sum, offset: str, indent: str) -> str:

@@ -5,7 +5,8 @@ for (int k = 0; k < width; ++k) sum += x[row * width + k];
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from tree_sitter import Node
 
@@ -13,8 +14,9 @@ from warplens.transform._change import Edit
 from warplens.transform.syntax.block_reduction import EITHER
 from warplens.transform.syntax.canonical_form import canonical, comparison, unwrapped
 from warplens.transform.syntax.for_loop import LOOPS
-from warplens.transform.syntax.guarded_index import GuardedIndex, NotSafe, inside, statements_of
+from warplens.transform.syntax.guarded_index import NotSafe, inside, statements_of
 from warplens.transform.syntax.kernel_source import ELEMENT_BYTES, KernelSource
+from warplens.transform.syntax.private_variable import is_work_of_a_round, skips_a_round
 
 ZERO = ("0", "0.", "0.0", "0.f", "0.0f", "0u")
 FUSED = ("fma", "fmaf", "__fmaf_rn", "__fma_rn")
@@ -29,6 +31,7 @@ class Sum:
     join     the function that joins two parts, "" for their sum
     whole    whether each part may begin with what the variable has before the loop
     place    of `if (v > m) { m = v; place = k; }`: the variable that keeps the counter, None for other sums
+    local    whether it is the thread's own: a variable, or element of a local array
     """
 
     target: Node
@@ -37,6 +40,8 @@ class Sum:
     join: str
     whole: bool
     place: Node | None = None
+
+    local: bool = True
 
     @property
     def name(self) -> Node:
@@ -50,12 +55,17 @@ class Sum:
 
 @dataclass(frozen=True)
 class RowLoop:
-    """A loop along a row or column.  start: of `counter`;  sums: () where each round stores an element of its own"""
+    """A loop along a row or column.
+
+    start    of `counter`;  sums: () where each round stores an element of its own
+    around   the outermost of the loops around it that only go through rows, or itself
+    """
 
     loop: Node
     counter: str
     start: Node
-    sums: tuple[Sum, ...] = field(default=())
+    sums: tuple[Sum, ...]
+    around: Node
 
     @property
     def update(self) -> Node:
@@ -64,10 +74,12 @@ class RowLoop:
         return found
 
 
-def row_loops(kernel: KernelSource, index: GuardedIndex) -> list[RowLoop]:
-    """Those of the body, whose rounds can be shared out.  NotSafe for another one."""
-    found = [_row_loop(kernel, index, node) for node in index.body if node.type in LOOPS]
-    for statement in index.body:
+def row_loops(kernel: KernelSource, body: Sequence[Node], innermost: bool = False) -> list[RowLoop]:
+    """Those of a body, whose rounds can be shared out; or the innermost ones in these.  NotSafe for another one."""
+    loops = [node for node in body if node.type in LOOPS]
+    inner = [_innermost(kernel, node) if innermost else node for node in loops]
+    found = [replace(_row_loop(kernel, one), around=node) for one, node in zip(inner, loops, strict=True)]
+    for statement in body:
         if statement.type in LOOPS:
             continue
         if next(kernel.find(*LOOPS, within=statement), None) is not None:
@@ -78,7 +90,18 @@ def row_loops(kernel: KernelSource, index: GuardedIndex) -> list[RowLoop]:
     return found
 
 
-def _row_loop(kernel: KernelSource, index: GuardedIndex, loop: Node) -> RowLoop:
+def _innermost(kernel: KernelSource, loop: Node) -> Node:
+    """The loop within loops around which nothing is done that counts."""
+    body = loop.child_by_field_name("body")
+    statements = _statements(body) if body is not None else []
+    inner = [node for node in statements if node.type == "for_statement" and not is_work_of_a_round(kernel, loop, node)]
+    others = [node for node in statements if node not in inner and node.type != "preproc_call"]
+    if len(inner) != 1 or not all(is_work_of_a_round(kernel, loop, node) for node in others):
+        return loop
+    return _innermost(kernel, inner[0])
+
+
+def _row_loop(kernel: KernelSource, loop: Node) -> RowLoop:
     line = kernel.line(loop)
     begin, condition, update, body = (
         loop.child_by_field_name(name) for name in ("initializer", "condition", "update", "body")
@@ -91,15 +114,15 @@ def _row_loop(kernel: KernelSource, index: GuardedIndex, loop: Node) -> RowLoop:
     plain = "".join(kernel[update].split()) in [step.format(k=counter) for step in STEPS]
     if not plain or kernel[compared[0]] != counter or compared[1] != "<" or kernel.written(counter, body):
         raise NotSafe(line, "the loop does not count upwards one by one")
-    if next(kernel.find(*LOOPS, within=body), None) is not None:
-        raise NotSafe(line, "the loop is more than a sum")
-    sums = []
+    sums: dict[str, Sum] = {}
     for node in _statements(body):
+        if skips_a_round(kernel, node) or is_work_of_a_round(kernel, loop, node):
+            continue
         if (several := _sums(kernel, loop, counter, node)) is not None:
-            sums += several
+            sums |= {kernel[one.target]: one for one in several}
         else:
             _check_stores_own(kernel, counter, node)
-    return RowLoop(loop, counter, start, tuple(sums))
+    return RowLoop(loop, counter, start, tuple(sums.values()), loop)
 
 
 def _statements(body: Node) -> list[Node]:
@@ -117,23 +140,15 @@ def _begin(begin: Node) -> tuple[Node | None, Node | None]:
 
 
 def _sums(kernel: KernelSource, loop: Node, counter: str, statement: Node) -> list[Sum] | None:
-    """Those of a statement, also under a condition; None where it is none.  NotSafe where they cannot be shared."""
-    if statement.type == "if_statement" and not statement.child_by_field_name("alternative"):
-        condition, then = (statement.child_by_field_name(name) for name in ("condition", "consequence"))
-        assert condition is not None
-        assert then is not None
-        if (greatest := _choice(kernel, condition, _statements(then))) is not None:
-            return _checked(kernel, loop, counter, *greatest)
-        if (placed := _placed(kernel, loop, counter, condition, _statements(then))) is not None:
-            return placed
-        found: list[Sum] = []
-        for node in _statements(then):
-            several = _sums(kernel, loop, counter, node)
-            if several is None:
-                return None
-            found += several
-        return found
+    """Those of a statement, also under conditions; None where it is none.  NotSafe where they cannot be shared."""
+    if statement.type == "if_statement":
+        return _sums_of_choice(kernel, loop, counter, statement)
+    if statement.type == "for_statement":
+        body = statement.child_by_field_name("body")
+        return _sums_of_all(kernel, loop, counter, _statements(body)) if body is not None else None
     assigned = statement.named_children[0] if statement.type == "expression_statement" else None
+    if assigned is not None and assigned.type == "update_expression" and "++" in kernel[assigned]:
+        return _checked(kernel, loop, counter, assigned.named_children[0], (assigned.named_children[0],), "")
     if assigned is None or assigned.type != "assignment_expression":
         return None
     target, operator, value = assigned.children[0], kernel[assigned.children[1]], unwrapped(assigned.children[2])
@@ -145,6 +160,36 @@ def _sums(kernel: KernelSource, loop: Node, counter: str, statement: Node) -> li
     called = kernel.called(value) if value.type == "call_expression" else ""
     join = called if called.removeprefix("std::") in EITHER else ""
     return _checked(kernel, loop, counter, target, (target, same[0]), join)
+
+
+def _sums_of_choice(kernel: KernelSource, loop: Node, counter: str, choice: Node) -> list[Sum] | None:
+    """Those of `if (...) ... else ...`."""
+    condition, then, other = (choice.child_by_field_name(name) for name in ("condition", "consequence", "alternative"))
+    assert condition is not None
+    assert then is not None
+    if other is not None:
+        branches = [*_statements(then), *(node for node in other.named_children if node.type != "comment")]
+        return _sums_of_all(kernel, loop, counter, branches)
+    if (greatest := _choice(kernel, condition, _statements(then))) is not None:
+        return _checked(kernel, loop, counter, *greatest)
+    if (placed := _placed(kernel, loop, counter, condition, _statements(then))) is not None:
+        return placed
+    return _sums_of_all(kernel, loop, counter, _statements(then))
+
+
+def _sums_of_all(kernel: KernelSource, loop: Node, counter: str, statements: list[Node]) -> list[Sum] | None:
+    found: list[Sum] = []
+    for node in statements:
+        if node.type == "compound_statement":
+            several = _sums_of_all(kernel, loop, counter, _statements(node))
+        elif is_work_of_a_round(kernel, loop, node):
+            continue
+        else:
+            several = _sums(kernel, loop, counter, node)
+        if several is None:
+            return None
+        found += several
+    return found
 
 
 def _parts(kernel: KernelSource, value: Node) -> list[Node]:
@@ -195,18 +240,54 @@ def _placed(kernel: KernelSource, loop: Node, counter: str, condition: Node, the
 def _checked(
     kernel: KernelSource, loop: Node, counter: str, target: Node, places: tuple[Node, ...], join: str
 ) -> list[Sum] | None:
-    local = target.type == "identifier"
-    if not local and (target.type != "subscript_expression" or counter in kernel.reached(target.children[1])):
+    variable = target.type == "identifier"
+    if not variable and (target.type != "subscript_expression" or _changes(kernel, loop, counter, target.children[1])):
         return None
+    declared = kernel.declarators(kernel[target if variable else target.children[0]])
+    local = bool(declared) and not is_shared(kernel, declared[0])
     kind = _type(kernel, target)
     plain = kernel.plain_type(kind)
-    if not kind or ELEMENT_BYTES.get(plain, 4) < 4 or (join and not local):
+    if not kind or ELEMENT_BYTES.get(plain, 4) < 4 or (join and not variable):
         raise NotSafe(kernel.line(target), f"{kernel[target]} may not be shuffled")
-    uses = kernel.uses(kernel[target] if local else kernel[target.children[0]], loop)
+    uses = kernel.uses(kernel[target] if variable else kernel[target.children[0]], loop)
+    if local and not variable:
+        uses = _elements(kernel, uses, target)
+    if not join and local and all(_is_added_to(kernel, use) for use in uses):
+        places = tuple(uses)
     if len(uses) > len(places):
         raise NotSafe(kernel.line(target), f"the loop reads {kernel[target]}")
-    whole = bool(join) or (local and _begins_with_zero(kernel, target, loop))
-    return [Sum(target, kind, places, join, whole)]
+    whole = bool(join) or (variable and _begins_with_zero(kernel, target, loop))
+    return [Sum(target, kind, places, join, whole, local=local)]
+
+
+def is_shared(kernel: KernelSource, declarator: Node) -> bool:
+    return declarator.parent is not None and "__shared__" in kernel[declarator.parent].partition("=")[0].split()
+
+
+def _elements(kernel: KernelSource, uses: list[Node], target: Node) -> list[Node]:
+    """Uses of one element of a local array.  NotSafe where another may be meant."""
+    elements = [use.parent for use in uses if use.parent is not None]
+    for node in elements:
+        if node.type != "subscript_expression" or kernel.constant(node.children[1].named_children[0]) is None:
+            raise NotSafe(kernel.line(node), f"{kernel[target.children[0]]} is indexed by a variable")
+    return [node for node in elements if kernel[node] == kernel[target]]
+
+
+def _changes(kernel: KernelSource, loop: Node, counter: str, index: Node) -> bool:
+    """Whether an index is another one in other rounds."""
+    names = kernel.reached(index)
+    declared = (one for name in names for one in kernel.declarators(name))
+    return counter in names or any(inside(one, loop) for one in declared) or any(kernel.written(n, loop) for n in names)
+
+
+def _is_added_to(kernel: KernelSource, use: Node) -> bool:
+    """Whether it stands in `sum += value;` or `sum++;`."""
+    up = use.parent
+    if up is None or up.parent is None or up.parent.type != "expression_statement":
+        return False
+    if up.type == "update_expression":
+        return "++" in kernel[up]
+    return up.type == "assignment_expression" and up.children[0] == use and kernel[up.children[1]] in ("+=", "-=")
 
 
 def _arguments(call: Node) -> list[Node]:
@@ -215,10 +296,14 @@ def _arguments(call: Node) -> list[Node]:
 
 
 def _type(kernel: KernelSource, target: Node) -> str:
-    """Of a local variable, or of an element of a parameter; "" where it is not known."""
-    if target.type == "subscript_expression":
-        return next((p.type for p in kernel.parameters if p.pointer and p.name == kernel[target.children[0]]), "")
-    declared = kernel.declarators(kernel[target]) if target.type == "identifier" else []
+    """Of a local variable, or of an element of a local array or a parameter; "" where it is not known."""
+    name = kernel[target.children[0] if target.type == "subscript_expression" else target]
+    declared = kernel.declarators(name)
+    if not declared:
+        return next((p.type for p in kernel.parameters if p.pointer and p.name == name), "")
+    of_array = target.type == "subscript_expression"
+    if of_array and ("[" not in kernel[declared[0]].partition("=")[0] or is_shared(kernel, declared[0])):
+        return ""
     kinds = [one.parent.child_by_field_name("type") for one in declared if one.parent]
     return kernel[kinds[0]] if len(kinds) == 1 and kinds[0] is not None else ""
 
@@ -250,7 +335,7 @@ def _check_stores_own(kernel: KernelSource, counter: str, statement: Node) -> No
             raise NotSafe(kernel.line(use), f"{array} is used other than as {kernel[target]}")
 
 
-def _stores(kernel: KernelSource, statement: Node) -> list[Node]:
+def stores(kernel: KernelSource, statement: Node) -> list[Node]:
     """What a statement stores to, or updates by an atomic: all that is no variable."""
     changed = kernel.find("assignment_expression", "update_expression", within=statement)
     targets = [node.child_by_field_name("left") or node.named_children[0] for node in changed]
@@ -259,18 +344,18 @@ def _stores(kernel: KernelSource, statement: Node) -> list[Node]:
     return [target for target in targets if target.type != "identifier"] + atomics
 
 
-def done_once(kernel: KernelSource, index: GuardedIndex, loops: list[RowLoop], first: str) -> list[Edit]:
+def done_once(kernel: KernelSource, body: Sequence[Node], loops: list[RowLoop], first: str) -> list[Edit]:
     """Stores outside of the loops are done by the first of the threads that share them: `first` is its condition.
 
     NotSafe where the others need what it does there.
     """
     once = [
-        node for node in index.body
-        if node not in [loop.loop for loop in loops] and node.type not in ("comment", "declaration", "preproc_call")
-        and _stores(kernel, node)
+        node for node in body
+        if node not in [loop.around for loop in loops] and node.type not in ("comment", "declaration", "preproc_call")
+        and stores(kernel, node)
     ]  # fmt: skip
-    elements = [one.target for loop in loops for one in loop.sums if one.target.type == "subscript_expression"]
-    stored = [node for statement in once for node in _stores(kernel, statement)] + elements
+    elements = [one.target for loop in loops for one in loop.sums if not one.local]
+    stored = [node for statement in once for node in stores(kernel, statement)] + elements
     for statement in once:
         for node in kernel.find("assignment_expression", "update_expression", within=statement):
             if node.named_children[0].type == "identifier":
@@ -306,4 +391,5 @@ def part_name(kernel: KernelSource, loop: RowLoop, one: Sum) -> str:
     """A name for what one of several threads adds up."""
     if len(loop.sums) == 1:
         return kernel.fresh("sum", "total", "part")
-    return kernel.fresh(f"sum_of_{kernel[one.name]}")
+    place = "" if one.target.type == "identifier" else "".join(c for c in kernel[one.target.children[1]] if c.isdigit())
+    return kernel.fresh(f"sum_of_{kernel[one.name]}{place}")

@@ -7,6 +7,7 @@ VECTORS = {
     "uint32_t": "uint4", "double": "double2",
 }  # fmt: skip
 """The type of 16 bytes of each element type."""
+PAIRS = {"float": "float2", "int": "int2", "unsigned": "uint2", "unsigned int": "uint2"}
 
 
 def lanes_of(vector: str) -> int:
