@@ -215,3 +215,15 @@ def test_a_narrow_index_is_named_and_not_what_it_points_to() -> None:
     )
     (found,) = (finding for finding in findings(run.subject) if finding.fault == "narrow_access")
     assert remedy(found, run).expression == "data[i]"
+
+
+@pytest.mark.parametrize(("step", "mask"), [("k *= 2", True), ("k <<= 1", True), ("k += 1", False)])
+def test_a_divisor_that_doubles_becomes_a_mask(step: str, mask: bool) -> None:
+    source = f"""__global__ void halves(float* x, int n) {{
+  for (int k = 1; k < n; {step})
+    if (threadIdx.x % (2 * k) == 0) x[threadIdx.x] += x[threadIdx.x + k];
+}}"""
+    run = wl.compile(source=source)["halves"].launch(512, 128, np.zeros(256, np.float32), np.int32(64))
+    (found,) = (finding for finding in findings(run.subject) if finding.fault == "division_by_variable")
+    instead = remedy(found, run).instead
+    assert ("threadIdx.x & (2 * k - 1)" in instead) == mask

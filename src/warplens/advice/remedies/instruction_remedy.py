@@ -12,11 +12,13 @@ from warplens.report.wording import decimal
 from warplens.transform.syntax.block_reduction import FIRST_THREAD
 from warplens.transform.syntax.canonical_form import canonical, unwrapped
 from warplens.transform.syntax.for_loop import LOOPS
+from warplens.transform.syntax.lane_stride import number_of
 
 Words = tuple[str, str]
 DOUBLES = {"sqrt": "sqrtf", "exp": "expf", "log": "logf", "pow": "powf", "sin": "sinf", "cos": "cosf", "tanh": "tanhf",
            "fabs": "fabsf", "floor": "floorf", "ceil": "ceilf", "fmax": "fmaxf", "fmin": "fminf"}  # fmt: skip
 WARP = 32
+DOUBLING = (("*=", "2"), ("<<=", "1"))  # how a loop's variable doubles
 
 
 def barrier_stalls(source: FaultySource) -> Words:
@@ -40,6 +42,11 @@ def division_by_variable(source: FaultySource) -> Words:
     if not found or source.kernel is None:
         return source.line_text, ""
     text, divisor = source.text(found[0]), source.text(unwrapped(found[0].children[2]))
+    takes = f"{text} takes {source.evidence.instructions} instructions"
+    if _doubles(source, found[0].children[2]):
+        left, remainder = source.text(found[0].children[0]), found[0].children[1].type == "%"
+        shifted = f"{left} >> its logarithm, which the loop counts beside it"
+        return text, f"{takes}: {divisor} is a power of two: {f'{left} & ({divisor} - 1)' if remainder else shifted}"
     value = source.numbers.get(divisor)
     number = f", a template argument {divisor} = {value}" if isinstance(value, int) else ", or a template argument"
     power = isinstance(value, int) and value > 0 and not value & value - 1
@@ -49,10 +56,27 @@ def division_by_variable(source: FaultySource) -> Words:
         if any(name in source.kernel.reached(found[0]) for name in ("threadIdx", "blockIdx")) else ""
     )  # fmt: skip
     stepping = ""
-    if source.loop is not None and source.loop.type == "for_statement":
+    if found[0].children[1].type == "%" and source.loop is not None and source.loop.type == "for_statement":
         stepping = f"; in a loop that steps by 1, compare instead: if (++k == {divisor}) k = 0"
-    takes = f"{text} takes {source.evidence.instructions} instructions"
     return text, f"{takes}: make {divisor} a constant{number}{mask}{two}{stepping}"
+
+
+def _doubles(source: FaultySource, divisor: Node) -> bool:
+    """Whether it is a power of two in each round of the loop: the loop's variable begins as one and doubles."""
+    kernel, loop = source.kernel, source.loop
+    if kernel is None or loop is None or loop.type != "for_statement":
+        return False
+    begin, step = loop.child_by_field_name("initializer"), loop.child_by_field_name("update")
+    declared = next((node for node in begin.named_children if node.type == "init_declarator"), None) if begin else None
+    value = declared.child_by_field_name("value") if declared else None
+    start = number_of(kernel, value, source.numbers) if value else None
+    if declared is None or start is None or step is None or step.type != "assignment_expression":
+        return False
+    name, (target, operator, factor) = kernel[declared.child_by_field_name("declarator") or declared], step.children
+    if kernel[target] != name or (kernel[operator], kernel[factor]) not in DOUBLING:
+        return False
+    first, second = (number_of(kernel, divisor, {**source.numbers, name: start * times}) for times in (1, 2))
+    return first is not None and first > 0 and second == 2 * first and not first & first - 1
 
 
 def _divides(source: FaultySource, node: Node) -> bool:
