@@ -42,6 +42,13 @@ def test_a_chain_of_blocks_takes_as_long_as_on_an_h200_link_by_link() -> None:
     assert abs(longer - (275.1 - 138.0)) < 10
 
 
+def test_a_fence_in_each_link_waits_for_what_its_block_has_stored() -> None:
+    """`chain_fence` of measurements/h200/shared_adds.csv: 977 to 1,210 cycles a link of 132 blocks."""
+    fenced = CHAIN.replace("said[blockIdx.x] = before", "__threadfence(); said[blockIdx.x] = before")
+    link = (_microseconds(fenced, "chain", 1056) - _microseconds(fenced, "chain", 528)) * 1980 / 528
+    assert 977 < link < 1210
+
+
 def test_the_limit_of_a_chain_is_that_blocks_wait() -> None:
     run = wl.compile(source=CHAIN)["chain"].launch(528, 32, np.zeros(528, np.int32))
     assert type(run.predict("h200").time_us) is float  # a numpy.float64 was no number for the JSON of a program

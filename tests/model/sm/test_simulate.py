@@ -28,7 +28,8 @@ def test_a_shuffle_takes_the_load_store_unit_for_a_cycle(
         products=no_products(4),
     )  # fmt: skip
     code: Any = SimpleNamespace(
-        kind=np.array([Kind.SHUFFLE]), latency=np.array([23.0]), lane_bytes=np.array([4]), bypasses_l1=np.array([0])
+        kind=np.array([Kind.SHUFFLE]), latency=np.array([23.0]), lane_bytes=np.array([4]), bypasses_l1=np.array([0]),
+        swaps=np.array([0]),
     )
     position, first, stop = np.zeros((3, 4), np.int64)
     warps: Any = SimpleNamespace(position=position, first=first, stop=stop)

@@ -27,6 +27,7 @@ from warplens.emulator.instrument.race_state import (
     Layout,
     MbarrierUse,
     Ordering,
+    Swap,
     WarpClocks,
     each_warp,
 )
@@ -104,11 +105,14 @@ class Instrumentation:
 
     def access(
         self, site: AccessSite, space: Space, address: Any, size: int, how: How,
-        words: Sequence[llvm.Value] = (), ordering: Ordering = PLAIN,
+        words: Sequence[llvm.Value] = (), ordering: Ordering = PLAIN, swap: Swap | None = None,
     ) -> None:  # fmt: skip
-        """Checks and records the active lanes' access before it is made; the access itself reports bad addresses."""
+        """Checks and records the active lanes' access before it is made; the access itself reports bad addresses.
+
+        swap    which kind of compare-and-swap it is, if it is one
+        """
         if self.recorder:
-            self.recorder.access(site, space, address, size, how)
+            self.recorder.access(site, space, address, size, swap if swap and space == "shared" else how)
         if space == "global" and self.footprint:
             self.footprint.access(site, address, size, how)
         if space == "global" and self.races:

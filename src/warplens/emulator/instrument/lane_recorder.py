@@ -11,8 +11,7 @@ from warplens import llvm
 from warplens.emulator.access.site import V32, AccessSite
 from warplens.emulator.codegen.emitter import LlvmEmitter
 from warplens.emulator.codegen.structured_builder import StructuredBuilder, i32, i64
-from warplens.emulator.instrument.race_state import How
-from warplens.emulator.instrument.warp_recorder import SPACES, Log, WarpRecorder
+from warplens.emulator.instrument.warp_recorder import SPACES, Log, Recorded, WarpRecorder
 from warplens.emulator.state import trace_format
 from warplens.isa.dsl.warp_interface import Space
 
@@ -28,7 +27,7 @@ class LaneRecorder(WarpRecorder):
     def mbarrier(self, site: AccessSite, place: llvm.Value, number: llvm.Value, blocks: llvm.Value) -> None:
         """Not recorded: accesses to mbarriers are."""
 
-    def _access(self, space: Space, size: int, how: How) -> llvm.Function:
+    def _access(self, space: Space, size: int, how: Recorded) -> llvm.Function:
         """(env, instruction, addresses or offsets, mask)."""
         name = f"record_lanes_{space}_{size}"
         if found := self.module.globals.get(name):

@@ -13,6 +13,7 @@ from warplens.emulator.codegen.vector_types import I32, vector
 from warplens.emulator.state.structs import BARRIERS, BlockState, WarpState, WorkerEnv
 
 How = Literal["load", "store", "atomic"]
+Swap = Literal["compare", "spin"]  # compare-and-swaps: ATOMS.CAS, ATOMS.CAST.SPIN
 MbarrierUse = Literal["", "init", "use"]
 
 

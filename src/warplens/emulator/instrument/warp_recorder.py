@@ -13,13 +13,15 @@ from warplens.emulator.access.site import V32, V64, AccessSite
 from warplens.emulator.codegen.emitter import LlvmEmitter
 from warplens.emulator.codegen.structured_builder import StructuredBuilder, function, i32, i64
 from warplens.emulator.codegen.vector_types import I32, I64, PTR
-from warplens.emulator.instrument.race_state import How, block_number
+from warplens.emulator.instrument.race_state import How, Swap, block_number
 from warplens.emulator.state import trace_format
 from warplens.emulator.state.structs import WarpState, WorkerEnv
 from warplens.isa.dsl.warp_interface import Space
 
 VOID = llvm.VoidType()
 SPACES: dict[Space, int] = {"global": trace_format.GLOBAL, "shared": trace_format.SHARED, "local": trace_format.LOCAL}
+Recorded = How | Swap
+SWAP_PASSES = 2  # wavefronts of each turn of a compare-and-swap (access/bounds_check.py)
 LONGEST = 160  # words that one entry can take: an access of 16 bytes to local memory has 128 sectors
 
 
@@ -73,7 +75,7 @@ class WarpRecorder:
             b.ret_void()
         return log, code.at(code.load(Log, log, "words"), b.shl(used, i64(2)))
 
-    def access(self, site: AccessSite, space: Space, address: Any, size: int, how: How) -> None:
+    def access(self, site: AccessSite, space: Space, address: Any, size: int, how: Recorded) -> None:
         """The active lanes of a memory instruction, before they are moved."""
         numbers = site.e.splat(address)
         if space != "global":
@@ -148,7 +150,7 @@ class WarpRecorder:
         env, *arguments = made.args
         return made, code, arguments, self._open(code, env)
 
-    def _access(self, space: Space, size: int, how: How) -> llvm.Function:
+    def _access(self, space: Space, size: int, how: Recorded) -> llvm.Function:
         """(env, instruction, addresses or offsets, mask)."""
         name = f"record_{space}_{size}_{how}"
         if found := self.module.globals.get(name):
@@ -178,10 +180,14 @@ class WarpRecorder:
             for word in range(max(size // 4, 1)):
                 rows = b.add(b.lshr(near, LlvmEmitter(b).number(near, 5)), LlvmEmitter(b).splat(i32(4 * word)))
                 self.count.each_distinct(code, rows, mask, sector)
+        elif how in ("compare", "spin"):
+            self.count.each_distinct(code, units, mask, sector)
         ways: Access = how
         waves = b.call(self.count.shared(4 if space == "local" else size, ways), [near, mask])
         if space == "local":
             waves = b.mul(waves, i32(max(size // 4, 1)))
+        if how in ("compare", "spin"):
+            waves = b.mul(waves, i32(SWAP_PASSES))
         different = b.call(self.count.distinct, [units, mask])
         lanes = b.shl(code.popcount(mask), i32(trace_format.LANES))
         second = b.or_(b.or_(waves, lanes), b.shl(different, i32(trace_format.DISTINCT)))

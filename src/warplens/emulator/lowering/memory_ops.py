@@ -21,7 +21,7 @@ from warplens.emulator.access.site import V32, AccessSite
 from warplens.emulator.analysis.affine import AffineValue, HighWord
 from warplens.emulator.codegen.structured_builder import i32, i64
 from warplens.emulator.codegen.vector_types import I32, I64, is_vector
-from warplens.emulator.instrument.race_state import Ordering
+from warplens.emulator.instrument.race_state import Ordering, Swap
 from warplens.emulator.lowering.instruction_context import InstructionPart
 from warplens.emulator.state import abi
 from warplens.emulator.state.counter_layout import COLUMNS, GENERIC_BYTES
@@ -200,7 +200,10 @@ class MemoryOps(InstructionPart):
             with self.code.when(self.code.nonzero(mask)):
                 near = self._near(address, where, mask, 4 * count) if space == "generic" else address
                 ordering = Ordering(strong=True, acquires=operation.returns)
-                self.f.t.watch.access(self._site(mask), where, near, 4 * count, "atomic", ordering=ordering)
+                swap: Swap | None = "compare" if compare else None
+                self.f.t.watch.access(
+                    self._site(mask), where, near, 4 * count, "atomic", ordering=ordering, swap=swap
+                )
                 if self.f.t.watch.moves(where):
                     site = self._site(mask, where, counted)
                     self._keep(self._call_access(routine, site, near, words), mask, total)
@@ -247,7 +250,7 @@ class MemoryOps(InstructionPart):
 
     def compare_and_store(self, at: Address, compare: Data, value: Data, bytes: int) -> Pred:
         address = self.address("shared", at)
-        self.f.t.watch.access(self._site(), "shared", address, bytes, "atomic")
+        self.f.t.watch.access(self._site(), "shared", address, bytes, "atomic", swap="spin")
         if not self.f.t.watch.moves("shared"):
             return self._nothing().ne(0)
         routine = compare_and_store_routine(self.f.t.routines, bytes)

@@ -8,6 +8,7 @@ Words have 32 bits.
   words << DISTINCT; the numbers of the sectors (address / 32, low 32 bits; of local memory within the warp's own).
 - An atomic on global memory also has its lane collisions in the second word: PASSES, lanes on the most contended
   word of each sector, summed, and FULLEST, those on the most contended of all.
+- A compare-and-swap on shared memory has instead of sectors the numbers of its words (offset / bytes of a lane).
 - What happens to an mbarrier: MBARRIER, with the lanes in the second word, and instead of sectors its offset in shared
   memory, a number (arrivals, bytes, the low word that it is set to, or the phase that is waited for, in bit 31), and
   how many blocks get the bytes.

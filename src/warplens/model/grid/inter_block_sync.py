@@ -77,7 +77,8 @@ def inter_block_sync(
     if links == 0:
         return InterBlockSync(grid_barrier_cycles=_grid_barrier_cycles(_poll_counts(seen), speeds))
     if not _publishes_first(seen, count):
-        link = speeds.hand_over_cycles + _has_fence(program, loads) * speeds.latency_fence
+        fence = speeds.latency_fence + speeds.latency_l2  # it waits for what the block has stored (sm/scheduler.py)
+        link = speeds.hand_over_cycles + _has_fence(program, loads) * fence
         return InterBlockSync(total * links / max(count - 1, 1) * link)
     words = sum(trace.bytes[i] / (width(program.instructions[i]) / 8) for i in loads)
     at_once = max(words / max(sum(trace.requests[i] for i in loads), 1), 1.0)

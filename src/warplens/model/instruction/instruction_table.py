@@ -50,6 +50,7 @@ SHAPES = {
 }  # fmt: skip
 
 
+SWAPS = frozenset({"CAS", "CAST"})
 WRITING = ("fma", "fma_heavy", "alu", "fp16", "xu")  # pipes of which that was measured
 # Beside bf16 products of one warpgroup:
 WRITE_BESIDE = measured(
@@ -79,6 +80,7 @@ class InstructionTable(NamedTuple):
     latency        cycles until its result is available
     late_result, timely_result    a late result of one takes an issue slot of the other (pipes.py)
     bank_reads     [1, bank]: registers that it reads in a bank; [0, bank]: if the warp itself has issued before
+    swaps          1 for a compare-and-swap on shared memory in a loop of one basic block (sm/shared_memory.py)
     lane_bytes     that it moves;  is_global: 1 for memory other than shared;  bypasses_l1: 1 for loads past L1
     barrier, barrier_warps        number of a block barrier, -1: as the trace has it; warps that it waits for, 0: all
     mbarrier       what it does to one (layout.MbarrierUpdate)
@@ -103,6 +105,7 @@ class InstructionTable(NamedTuple):
     late_result: Column
     timely_result: Column
     bank_reads: Column
+    swaps: Column
     lane_bytes: Column
     is_global: Column
     bypasses_l1: Column
@@ -142,6 +145,7 @@ def machine_code(program: Program, machine: Machine) -> InstructionTable:
         late_result=column(late),
         timely_result=column(name in TIMELY and not is_late for name, is_late in zip(names, late, strict=True)),
         bank_reads=register_reads(program, [name in READING for name in names]),
+        swaps=swaps_in_loops(program),
         lane_bytes=column(width(i) // 8 for i in code),
         is_global=column(kind_of(i) in KINDS.values() and i.base not in SHARED_ONLY for i in code),
         bypasses_l1=column(past_l1(i) for i in code),
@@ -158,6 +162,16 @@ def machine_code(program: Program, machine: Machine) -> InstructionTable:
 
 def column(values: Iterable[int]) -> Column:
     return np.fromiter(values, np.int64)
+
+
+def swaps_in_loops(program: Program) -> Column:
+    """1 for each compare-and-swap on shared memory whose basic block branches back to itself."""
+    found = np.zeros(len(program.instructions), np.int64)
+    for block in program.blocks:
+        if block.first in block.successors:
+            for i in program.instructions[block.first : block.last + 1]:
+                found[i.index] = i.base == "ATOMS" and not SWAPS.isdisjoint(i.modifiers)
+    return found
 
 
 def pipe_of(instruction: Instruction) -> str:

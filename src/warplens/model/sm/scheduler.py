@@ -20,9 +20,12 @@ from warplens.model.layout import QUEUED_KINDS, Kind, StallReason
 from warplens.model.sm.block_dispatch import stall_warp
 from warplens.model.sm.instruction_cache import enter_line
 from warplens.model.sm.pipes import banks_ready, pipe_ready
+from warplens.model.sm.shared_memory import next_try
 from warplens.model.trace.stall_log import record_stall
 from warplens.model.trace.trace_decoder import ENTER, OF_WARP, basic_block, instruction, length
 from warplens.simc import compiled
+
+BLOCK_FENCE = 1.0  # defined: latency of a fence within a block (instruction_table.latency)
 
 
 class SchedulerSettings(NamedTuple):
@@ -98,6 +101,16 @@ def stall_for_banks(sp, t, warps, blocks, stalls):  # type: ignore[no-untyped-de
 
 
 @compiled
+def fence_passed(t, latency, drained, l2):  # type: ignore[no-untyped-def]
+    """When a warp has passed a fence that it issues at t, and whose stores have left for L2 at `drained`: it first
+    waits until L2 has acknowledged them (`fence_after_stores` of measurements/h200/contended.csv: 264 cycles without
+    stores, 577 to 608 after 1 to 32)."""
+    if latency > BLOCK_FENCE and drained > 0:
+        return max(t, drained + l2.latency) + latency
+    return t + latency
+
+
+@compiled
 def advance_warp(slot, i, t, warps, work, memory, stalls):  # type: ignore[no-untyped-def]
     """Advance a warp that has issued i: its next instruction and issue time; returns whether it has ended."""
     settings, ready, stalled = memory.settings.scheduler, t + max(work.code.stall[i], 1), StallReason.WAIT
@@ -109,8 +122,11 @@ def advance_warp(slot, i, t, warps, work, memory, stalls):  # type: ignore[no-un
         warps.now[slot] = i + 1
     else:
         at = next_block(work.words, at, stop, settings.full_warps > 0)
+        if memory.swaps.failed[slot] > 0:
+            at = next_try(slot, at, stop, work.words, memory.swaps)
         if at >= stop:
             return True
+        memory.swaps.entered[slot] = at
         entered = basic_block(work.words[at])
         warps.position[slot] = at + OF_WARP
         if work.code.firsts[entered] != i + 1:
@@ -124,7 +140,8 @@ def advance_warp(slot, i, t, warps, work, memory, stalls):  # type: ignore[no-un
         fetched = enter_line(line, t + 1, memory.servers.code, memory.code, memory.settings.code)
         stall_warp(slot, following, fetched, StallReason.NO_INSTRUCTION, warps, stalls)
     if work.code.kind[i] == Kind.FENCE:
-        stall_warp(slot, following, t + work.code.latency[i], StallReason.MEMBAR, warps, stalls)
+        passed = fence_passed(t, work.code.latency[i], warps.drained[slot], memory.settings.l2)
+        stall_warp(slot, following, passed, StallReason.MEMBAR, warps, stalls)
     if work.code.kind[i] == Kind.COPY_WAIT and depth < p.GROUPS and warps.grouped[slot] > depth:
         group = (warps.grouped[slot] - 1 - depth) % p.GROUPS
         stall_warp(slot, following, warps.groups[slot, group], StallReason.LONG_SCOREBOARD, warps, stalls)

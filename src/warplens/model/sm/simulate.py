@@ -36,7 +36,7 @@ from warplens.model.sm.l2_share import ALL_PLACES, l2_share_table
 from warplens.model.sm.load_store_unit import Access, serve_access
 from warplens.model.sm.pipes import ProductActivity, idle_pipes, no_products, occupy_pipes
 from warplens.model.sm.scheduler import advance_warp, select_warp
-from warplens.model.sm.shared_memory import return_cycles, shared_share
+from warplens.model.sm.shared_memory import no_swaps, return_cycles, shared_share, try_swap
 from warplens.model.sm.sm_settings import Settings
 from warplens.model.sm.sm_state import Array, Blocks, Counters, Memory, Results, SmWork, Warps, idle_servers
 from warplens.model.sm.tma.mbarriers import no_mbarriers, update_mbarriers, wait_at_mbarrier
@@ -80,6 +80,10 @@ def serve_memory_instruction(slot, i, t, warps, blocks, work, memory):  # type: 
         leave, done, read = max(leave, out), max(done, come), max(read, got)
         long = long or space(work.words[at]) != SHARED
         at += length(work.words[at])
+    if not long and kind == Kind.LOAD:
+        memory.swaps.seen[slot] = leave
+    if work.code.swaps[i] > 0 and at > warps.position[slot]:
+        try_swap(warps.position[slot], slot, slot // work.warps, leave, work.words, memory.swaps)
     warps.position[slot] = at
     occupy_queue_entry(sp, leave, memory)
     if kind in (Kind.STORE, Kind.REDUCTION) and long:
@@ -164,6 +168,7 @@ def _memory(
         queue=np.zeros((parts, int(settings.load_store.queue))),
         head=np.zeros(parts, np.int64),
         products=products,
+        swaps=no_swaps(slots),
         servers=idle_servers(),
         counts=Counters(),
         settings=settings,

@@ -21,6 +21,7 @@ from warplens.model.sm.l2_port import L2State
 from warplens.model.sm.l2_share import L2Share
 from warplens.model.sm.load_store_unit import LoadStoreState
 from warplens.model.sm.pipes import ProductActivity
+from warplens.model.sm.shared_memory import SharedSwaps
 from warplens.model.sm.sm_settings import Settings
 from warplens.model.sm.tma.mbarriers import Mbarriers
 from warplens.model.sm.tma.tma_unit import BulkCopyState
@@ -182,6 +183,7 @@ class Memory(NamedTuple):
     issue_free         when each sub-partition may issue an access
     queue, head        of each sub-partition: when each queue entry is free, and entries used so far
     products           of warpgroups, as the pipes have them
+    swaps              compare-and-swaps in shared memory
     """
 
     l1: L1Lines
@@ -200,6 +202,7 @@ class Memory(NamedTuple):
     queue: Array
     head: Array
     products: ProductActivity
+    swaps: SharedSwaps
     servers: Servers
     counts: Counters
     settings: Settings
