@@ -53,31 +53,37 @@ def lab(
       warplens lab coalescing --size small --gpu a100,h200
     """
     from warplens.labs.lab_catalog import find, names
-    from warplens.labs.run_lab import SIZES, Size
+    from warplens.labs.run_lab import Size
 
     if sum(map(bool, (write, check, as_json, html))) > 1:
         raise UsageError("--json, --html, --write and --check exclude each other: choose one")
-    if (write or check) and (rungs or flags.gpu not in (None, "h200")):
-        raise UsageError("--write and --check are for all rungs on the h200: leave --rung and other GPUs out")
     if times and not write:
         raise UsageError("--times is for --write: it leaves what was computed as it is and measures anew")
-    if name is None and not (write or check):
-        if rungs or size or as_json or html:
-            raise UsageError(f"of which lab? Give its name: {', '.join(names())}")
-        list_labs()
-        return
-    scale = Size.parse(size or "full")
-    if (write or check) and scale.text not in SIZES:
-        raise UsageError("--write and --check keep the small and the full size: --size is one of these")
     if write or check:
-        both = [scale] if size else [Size.parse(each) for each in SIZES]
-        labs = [find(each) for each in ([name] if name else names())]
-        if write:
-            rewrite(labs, both, host, times)
-        else:
-            find_stale(labs, both, host)
+        if rungs or flags.gpu not in (None, "h200"):
+            raise UsageError("--write and --check are for all rungs on the h200: leave --rung and other GPUs out")
+        keep_or_compare(name, size, host, write, times)
+    elif name is not None:
+        print_lab(find(name), Size.parse(size or "full"), rungs, flags, host, as_json, html)
+    elif rungs or size or as_json or html:
+        raise UsageError(f"of which lab? Give its name: {', '.join(names())}")
     else:
-        print_lab(find(name or ""), scale, rungs, flags, host, as_json, html)
+        list_labs()
+
+
+def keep_or_compare(name: str | None, size: str | None, host: RunOptions, write: bool, times: bool) -> None:
+    """Writes the files of one lab or of all, at one size or at both; or compares them with those of today."""
+    from warplens.labs.lab_catalog import find, names
+    from warplens.labs.run_lab import SIZES, Size
+
+    sizes = [Size.parse(each) for each in ([size] if size else SIZES)]
+    if any(each.text not in SIZES for each in sizes):
+        raise UsageError("--write and --check keep the small and the full size: --size is one of these")
+    labs = [find(each) for each in ([name] if name else names())]
+    if write:
+        rewrite(labs, sizes, host, times)
+    else:
+        find_stale(labs, sizes, host)
 
 
 @click.group()

@@ -112,6 +112,15 @@ def test_who_stops_a_launch_finds_the_arrays_as_they_were() -> None:
     assert np.array_equal(a, np.arange(8 * 64))
 
 
+def test_a_second_rerun_copies_nothing_again() -> None:
+    run = written(SOURCE, "updated").launch(8, 64, np.arange(8 * 64, dtype=np.int32), np.zeros(1, np.int32))
+    assert run.again is not None
+    memory = run.again.memory
+    before = memory.allocations[0].array
+    memory.again()
+    assert memory.allocations[0].array is before
+
+
 def test_what_is_run_again_finds_what_the_launch_found_and_leaves_the_results() -> None:
     a, never = np.arange(8 * 64, dtype=np.int32), np.zeros(1, np.int32)
     run = written(SOURCE, "updated").launch(8, 64, a, never)

@@ -110,6 +110,8 @@ def test_time_against_size() -> None:
     assert (found["path curve"], found["path hotcurve"], found["circle hot"] + found["circle bar"]) == (1, 1, 1)
     assert "2_fast is the fastest with 50.0 µs" in picture
     assert apart({"low": 100.0, "high": 99.0}) == {"high": 99.0, "low": 112.0}
+    ends = re.findall(r'L658 ([\d.]+)"/>\s*<text class="name" x="661" y="([\d.]+)">', picture)
+    assert [round(float(name) - float(end), 3) for end, name in ends] == [4, 4]  # letters of 12 points in the middle
 
 
 def test_a_ladder_is_a_path_and_one_launch_a_point() -> None:
