@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from warplens.core.count_dependence import NO_DEPENDENCE, CountDependence
 from warplens.core.hazard import Hazard
 from warplens.core.launch import Launch
 from warplens.core.metric import Provenance
-from warplens.core.order_dependence import NO_DEPENDENCE, OrderDependence
 
 Counts = NDArray[np.int64]
 LONG_WARP = 4096  # instructions: of shorter warps none is kept as the longest
@@ -97,7 +97,7 @@ class Trace:
     hazards: tuple[Hazard, ...] = ()
     printed: str = ""
     reached: Mapping[str, ReachedSectors] = field(default_factory=dict)
-    dependence: OrderDependence = NO_DEPENDENCE
+    dependence: CountDependence = NO_DEPENDENCE
     driver_calls: tuple[str, ...] = ()
     longest: LongestWarp | None = None
     block_instructions: Counts = field(default_factory=lambda: np.empty(0, np.int64))

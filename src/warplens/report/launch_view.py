@@ -200,7 +200,7 @@ class LaunchView:
         """A remark if counts depend on the order of the warps or on time, else ""."""
         counts, addresses, waiting, _ = self.trace.dependence
         if counts and waiting is not None:
-            told = "counts of code that waits, and sums with it, are modelled: it runs as often as depends on"
+            told = "counts of code that waits, and sums with them, are modelled: they depend on"
         elif counts:
             told = "counts are modelled: a branch or guard depends on"
         elif addresses:

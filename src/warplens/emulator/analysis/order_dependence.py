@@ -16,9 +16,9 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from warplens.core.count_dependence import CountDependence
 from warplens.core.cubin import Kernel
 from warplens.core.memory_opcodes import EVERY_SPACE, opcodes
-from warplens.core.order_dependence import OrderDependence
 from warplens.core.program import Block, Instruction, Program, Register, Special
 from warplens.emulator.analysis.cfg import between, postdominators, successors
 from warplens.emulator.analysis.liveness import GUARDS, Name
@@ -39,8 +39,8 @@ MOVES = frozenset({"BRA", "BRX", "BRXU", "JMP", "JMX", "JMXU", "CALL", "RET", "W
 """Whose operands decide which instructions the lanes execute, and when."""
 ENDS = frozenset({"EXIT", "RET", "KILL", "BPT", "BSYNC", "BSSY", "YIELD"})  # likewise, by their guard
 
-class Found(NamedTuple):
-    """Causes that reach guards and branches, and causes that reach addresses; as in an OrderDependence."""
+class DependenceCauses(NamedTuple):
+    """Causes that reach guards and branches, and causes that reach addresses; as in an CountDependence."""
 
     counts: Causes
     addresses: Causes
@@ -48,30 +48,30 @@ class Found(NamedTuple):
     placed: tuple[int, ...] = ()
 
 
-_known: dict[tuple[str, bytes], Found] = {}
+_known: dict[tuple[str, bytes], DependenceCauses] = {}
 
 
-def dependence(kernel: Kernel, program: Program, warps: int) -> OrderDependence:
+def dependence(kernel: Kernel, program: Program, warps: int) -> CountDependence:
     if not any(map(_source, program.instructions)):
-        return OrderDependence()
+        return CountDependence()
     name = kernel.arch, kernel.code
     if name not in _known:
         key = disk.key("order", kernel.arch, kernel.code, program.name)
         made = json.loads(disk.remember("order", key, lambda: json.dumps(found(program), default=sorted).encode()))
         counts, addresses, waiting, placed = made
         kept = None if waiting is None else tuple(waiting)
-        _known[name] = Found(frozenset(counts), frozenset(addresses), kept, tuple(placed))
+        _known[name] = DependenceCauses(frozenset(counts), frozenset(addresses), kept, tuple(placed))
     exempt = ORDER if warps == 1 else NOTHING
     counts, addresses = (" and ".join(sorted(some - exempt)) for some in _known[name][:2])
-    return OrderDependence(counts, addresses, *_known[name][2:])
+    return CountDependence(counts, addresses, *_known[name][2:])
 
 
-def found(program: Program) -> Found:
+def found(program: Program) -> DependenceCauses:
     flow = OrderDataflow(program)
     while flow.through_all():
         pass
     waiting = tuple(sorted(flow.waiting)) if flow.counts and flow.counts <= WAITS else None
-    return Found(flow.counts, flow.addresses, waiting, tuple(sorted(flow.placed)))
+    return DependenceCauses(flow.counts, flow.addresses, waiting, tuple(sorted(flow.placed)))
 
 
 def _source(at: Instruction) -> str:

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warplens.core.count_dependence import CountDependence
 from warplens.core.counts import Counts, LongestWarp, Trace
 from warplens.core.hazard import Hazard
 from warplens.core.launch import Launch
-from warplens.core.order_dependence import OrderDependence
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class LaunchTrace:
     seconds: float
     hazards: tuple[Hazard, ...]
     printed: str
-    dependence: Callable[[], OrderDependence]
+    dependence: Callable[[], CountDependence]
     executed: Callable[[], NDArray[np.int64]]
     longest: LongestWarp | None
     block_instructions: Counts

@@ -1,12 +1,12 @@
-"""Order dependence: which counts of a launch depend on the order of its warps, or on time."""
+"""Count dependence: which counts of a launch depend on the order of its warps, or on time."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 
-class OrderDependence(NamedTuple):
-    """Order dependence of a launch's counts.
+class CountDependence(NamedTuple):
+    """Count dependence of a launch's counts.
 
     counts     text: what order- or time-dependent value guards or branches depend on; "" if none
     addresses  the same of addresses
@@ -20,4 +20,4 @@ class OrderDependence(NamedTuple):
     placed: tuple[int, ...] = ()
 
 
-NO_DEPENDENCE = OrderDependence()
+NO_DEPENDENCE = CountDependence()
