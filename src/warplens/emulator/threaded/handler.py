@@ -123,7 +123,10 @@ class HandlerRegisters(RegisterAllocation):
         self.b.store(value, self._address(name), align=4)
 
     def number(self, kind: llvm.Type, value: int) -> llvm.Value:
-        """Loads it from the ThreadedOp; `value` encodes its offset there (template.SLOTS)."""
+        """Loads it from the ThreadedOp; `value` encodes its offset there (template.SLOTS), unless the operation itself
+        has made it, as the 0 behind the place of STAS's barrier."""
+        if value < SLOTS:
+            return llvm.IRConstant(kind, value)
         offset = ThreadedOp.numbers.offset + 4 * ((value - SLOTS) // SPAN)
         word = self.b.load(self.f.code.at(self.f.op, offset), typ=I32, invariant=True)
         return word if kind is I32 else self.b.sext(word, kind)
