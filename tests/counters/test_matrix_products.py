@@ -73,4 +73,4 @@ def test_shared_wavefronts_are_those_of_the_matrices_too() -> None:
     text = "HGMMA.64x128x16.F32.BF16 R24, gdesc[UR8], R24"
     found = values(text, shared_memory.METRICS, Launch((1, 1, 1), (128, 1, 1)), 4)
     assert found["smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared.sum"] == 48
-    assert found["l1tex__data_pipe_lsu_wavefronts_mem_shared.sum"] == 0
+    assert found["l1tex__data_pipe_lsu_wavefronts_mem_shared.sum"] == 48

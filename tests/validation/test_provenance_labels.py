@@ -6,13 +6,16 @@ Nothing is run here: the labels follow from the machine code and the launch.
 from __future__ import annotations
 
 import tomllib
+from dataclasses import replace
 
 import pytest
 
+from helpers.hand_made_traces import trace
 from helpers.hardware_counters import KNOWN_DIFFERENCES
 from validation.lists import LISTS
 from warplens.commands.target import Target
 from warplens.counters.metric_collection import formulas
+from warplens.counters.vocabulary import Counts
 from warplens.emulator.analysis.order_dependence import dependence
 
 with KNOWN_DIFFERENCES.open("rb") as file:
@@ -27,10 +30,12 @@ with KNOWN_DIFFERENCES.open("rb") as file:
 def exact(target: Target) -> set[str]:
     """The metrics that would be labelled so."""
     warps = target.launch.blocks * target.launch.warps_per_block
-    counts, addresses = dependence(target.kernel.kernel, target.kernel.program, warps)
+    program, rows = target.kernel.program, [dict[str, int]()] * len(target.kernel.program.instructions)
+    order = dependence(target.kernel.kernel, program, warps)
+    counts = Counts(program, replace(trace(target.launch, rows), dependence=order), [0] * len(rows))
     return {
         formula.name for formula in formulas(target.kernel.arch)
-        if formula.provenance == "exact" and not counts and not (addresses and formula.quantity.of_addresses)
+        if formula.provenance == "exact" and counts.provenances(formula.quantity) == ["exact"]
     }  # fmt: skip
 
 

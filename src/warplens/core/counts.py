@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from warplens.core.count_dependence import NO_DEPENDENCE, CountDependence
 from warplens.core.hazard import Hazard
 from warplens.core.launch import Launch
 from warplens.core.metric import Provenance
@@ -67,8 +68,7 @@ class Trace:
     blocks_run        of the grid;  seconds: on the host, including filling device memory
     hazards           findings of the enabled checks
     printed           by the kernel's printf, block after block in order of their numbers
-    counts_depend_on  text: what order- or time-dependent value guards or branches depend on; "" if none
-    addresses_depend_on  the same of addresses
+    dependence        on the order of warps or on time
     driver_calls      functions of the driver that were called: their instructions are not counted
     longest           the longest warp, where one executed LONG_WARP instructions or more
     block_instructions  of each block in loops of warps that execute SHORT_WARP there, or more; empty where the grid has
@@ -97,8 +97,7 @@ class Trace:
     hazards: tuple[Hazard, ...] = ()
     printed: str = ""
     reached: Mapping[str, ReachedSectors] = field(default_factory=dict)
-    counts_depend_on: str = ""
-    addresses_depend_on: str = ""
+    dependence: CountDependence = NO_DEPENDENCE
     driver_calls: tuple[str, ...] = ()
     longest: LongestWarp | None = None
     block_instructions: Counts = field(default_factory=lambda: np.empty(0, np.int64))
@@ -115,5 +114,13 @@ class Trace:
         """Provenance of sums of these counts; of_addresses: including those derived from addresses."""
         if self.sampled:
             return "sampled"
-        incomplete = self.counts_depend_on or self.driver_calls
-        return "modelled" if incomplete or (of_addresses and self.addresses_depend_on) else "exact"
+        incomplete = self.dependence.counts or self.driver_calls
+        return "modelled" if incomplete or (of_addresses and self.dependence.addresses) else "exact"
+
+    def modelled(self, of_addresses: bool) -> Sequence[int] | None:
+        """The instructions whose counts are not exact, of a trace that is not sampled; None: all."""
+        counts, addresses, waiting, placed = self.dependence
+        if self.driver_calls or (counts and waiting is None):
+            return None
+        some = waiting or () if counts else ()
+        return (*some, *placed) if of_addresses and addresses else some

@@ -12,7 +12,7 @@ line gives the listing by line, one an instruction the listing of the machine co
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -102,6 +102,15 @@ class Counts:
             values = np.where(everything, everything + sum(parts, nothing), values)
         return np.concatenate([values - sum(parts, nothing), *(part[self.sites.generic] for part in parts)])
 
+    def provenances(self, quantity: Quantity) -> list[Provenance]:
+        """Of each group."""
+        whole, modelled = self.trace.provenance(quantity.of_addresses), self.trace.modelled(quantity.of_addresses)
+        if whole != "modelled" or modelled is None:
+            return [whole] * self.size
+        chosen = self.sites.chosen(quantity.selection.test)
+        groups = {int(self.groups[index]) for index in modelled if chosen[index]}
+        return ["modelled" if group in groups else "exact" for group in range(self.size)]
+
     def total(self, values: NDArray[np.int64], selection: Selection) -> Totals:
         """Sum of `values` over the selected instructions of each group."""
         chosen = self.sites.chosen(selection.test) & (self.groups >= 0)
@@ -114,11 +123,12 @@ class Counts:
 class Quantity:
     """Something that can be worked out for each group; sums and differences stay whole numbers.
 
-    of_addresses: whether it follows from addresses too.
+    of_addresses: whether it follows from addresses too;  selection: the instructions that count.
     """
 
     of: Callable[[Counts], Totals]
     of_addresses: bool
+    selection: Selection
 
     def __add__(self, other: Quantity) -> Quantity:
         return self._with(other, lambda counts: self.of(counts) + other.of(counts))
@@ -127,17 +137,17 @@ class Quantity:
         return self._with(other, lambda counts: self.of(counts) - other.of(counts))
 
     def __rmul__(self, factor: int) -> Quantity:
-        return Quantity(lambda counts: factor * self.of(counts), self.of_addresses)
+        return replace(self, of=lambda counts: factor * self.of(counts))
 
     def __floordiv__(self, whole: int) -> Quantity:
-        return Quantity(lambda counts: self.of(counts) // whole, self.of_addresses)
+        return replace(self, of=lambda counts: self.of(counts) // whole)
 
     def __truediv__(self, other: Quantity) -> Quantity:
         """The quotient, 0 where there is nothing to divide by: so Nsight Compute prints it."""
         return self._with(other, lambda counts: quotient(self.of(counts), other.of(counts)))
 
     def _with(self, other: Quantity, of: Callable[[Counts], Totals]) -> Quantity:
-        return Quantity(of, self.of_addresses or other.of_addresses)
+        return Quantity(of, self.of_addresses or other.of_addresses, self.selection | other.selection)
 
 
 def quotient(above: Totals, below: Totals) -> Totals:
@@ -157,7 +167,9 @@ class Column:
     of_addresses: bool = False
 
     def __getitem__(self, selection: Selection) -> Quantity:
-        return Quantity(lambda counts: counts.total(counts.spread(self.name), selection), self.of_addresses)
+        return Quantity(
+            lambda counts: counts.total(counts.spread(self.name), selection), self.of_addresses, selection
+        )
 
 
 @dataclass(frozen=True)
@@ -172,7 +184,7 @@ class WeightedColumn:
             factors = counts.sites.factors(self.weight, selection.test)
             return counts.total(counts.spread(self.column.name) * factors, selection)
 
-        return Quantity(of, self.column.of_addresses)
+        return Quantity(of, self.column.of_addresses, selection)
 
 
 def weighted(column: Column, weight: Callable[[Instruction], int]) -> WeightedColumn:
@@ -180,7 +192,8 @@ def weighted(column: Column, weight: Callable[[Instruction], int]) -> WeightedCo
 
 
 ALL = Selection(lambda site: True)
-WARPS = Quantity(lambda counts: np.full(counts.size, launched_warps(counts.trace.launch)), False)
+NONE = ~ALL
+WARPS = Quantity(lambda counts: np.full(counts.size, launched_warps(counts.trace.launch)), False, NONE)
 
 EXECUTED = Column("executed")
 THREADS = Column("threads")
@@ -229,9 +242,11 @@ class Formula:
 
     def metrics(self, counts: Counts) -> list[Metric]:
         """One a group; whole numbers as int."""
-        found = counts.trace.provenance(self.quantity.of_addresses)
-        provenance = self.provenance if found == "exact" else found
-        return [Metric(value, self.unit, provenance) for value in self.quantity.of(counts).tolist()]
+        values, provenances = self.quantity.of(counts).tolist(), counts.provenances(self.quantity)
+        return [
+            Metric(value, self.unit, self.provenance if found == "exact" else found)
+            for value, found in zip(values, provenances, strict=True)
+        ]
 
 
 def exact(name: str, unit: str, quantity: Quantity, chips: Chips = every) -> Formula:

@@ -198,12 +198,16 @@ class LaunchView:
     @property
     def dependent(self) -> str:
         """A remark if counts depend on the order of the warps or on time, else ""."""
-        if causes := self.trace.counts_depend_on:
-            return f"counts are modelled: a branch or guard depends on {causes}, and a GPU may give others in each run"
-        if causes := self.trace.addresses_depend_on:
+        counts, addresses, waiting, _ = self.trace.dependence
+        if counts and waiting is not None:
+            told = "counts of code that waits, and sums with them, are modelled: they depend on"
+        elif counts:
+            told = "counts are modelled: a branch or guard depends on"
+        elif addresses:
             told = "sectors, wavefronts and bytes are modelled: an address depends on"
-            return f"{told} {causes}, and a GPU may give others in each run"
-        return ""
+        else:
+            return ""
+        return f"{told} {counts or addresses}, and a GPU may give others in each run"
 
     @property
     def driven(self) -> str:

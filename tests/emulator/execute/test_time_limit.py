@@ -22,14 +22,25 @@ def stopped(flag: c_int32, seconds: float) -> bool:
     return bool(flag.value)
 
 
+def always() -> bool:
+    return True
+
+
 def test_code_is_stopped_after_its_time_and_other_code_is_not() -> None:
     short, long, done = c_int32(0), c_int32(0), c_int32(0)
-    with stopped_after(0.01, done):
+    with stopped_after(0.01, done, always):
         pass
-    with stopped_after(inf, long), stopped_after(0.01, short):
+    with stopped_after(inf, long, always), stopped_after(0.01, short, always):
         assert stopped(short, 20 * POLL_SECONDS)
     assert not long.value
     assert not done.value
+
+
+def test_code_goes_on_until_stopping_it_pays() -> None:
+    flag, answers = c_int32(0), iter((False, False, True))
+    with stopped_after(0.01, flag, lambda: next(answers)):
+        assert not stopped(flag, 1.5 * POLL_SECONDS)
+        assert stopped(flag, 20 * POLL_SECONDS)
 
 
 def test_a_watchdog_that_sleeps_is_woken(monkeypatch) -> None:
@@ -37,7 +48,7 @@ def test_a_watchdog_that_sleeps_is_woken(monkeypatch) -> None:
     watchdog = time_limit.Watchdog()
     for _ in range(2):
         flag = c_int32(0)
-        number = watchdog.begin(0.0, flag)
+        number = watchdog.begin(0.0, flag, always)
         assert stopped(flag, 5)
         watchdog.end(number)
         time.sleep(0.2)

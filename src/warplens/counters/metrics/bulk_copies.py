@@ -27,6 +27,7 @@ ACROSS, REDUCTIONS_ACROSS = opcode_beginning("UBLKCP.S.S"), opcode_beginning("UB
 TO_SHARED = LOADS | PREFETCHES
 FROM_SHARED = STORES | REDUCTIONS | ACROSS | REDUCTIONS_ACROSS
 GROUPS = opcode("UTMACMDFLUSH")
+MAPS = opcode("UTMACCTL.PF")  # prefetch.tensormap
 SASS, READ, WRITTEN = (
     "smsp__sass_inst_executed_op", "l1tex__m_xbar2l1tex_read_sectors_mem", "l1tex__m_l1tex2xbar_write_sectors_mem",
 )  # fmt: skip
@@ -34,7 +35,7 @@ READ_BYTES, WRITTEN_BYTES = READ.replace("sectors", "bytes"), WRITTEN.replace("s
 hopper = since(90)
 
 METRICS: tuple[Formula, ...] = (
-    exact("smsp__inst_executed_pipe_tma.sum", "inst", EXECUTED[TO_SHARED | FROM_SHARED | GROUPS], hopper),
+    exact("smsp__inst_executed_pipe_tma.sum", "inst", EXECUTED[TO_SHARED | FROM_SHARED | GROUPS | MAPS], hopper),
     exact("smsp__inst_executed_op_tma_ld.sum", "inst", EXECUTED[TO_SHARED], hopper),
     exact("smsp__inst_executed_op_tma_st.sum", "inst", EXECUTED[FROM_SHARED], hopper),
     exact(f"{SASS}_tma.sum", "inst", REQUESTS[LOADS | FROM_SHARED], hopper),
@@ -43,7 +44,7 @@ METRICS: tuple[Formula, ...] = (
     exact(f"{SASS}_tma_red.sum", "inst", REQUESTS[REDUCTIONS], hopper),
     exact(f"{SASS}_dshared_tma_st.sum", "inst", REQUESTS[ACROSS], hopper),
     exact(f"{SASS}_dshared_tma_red.sum", "inst", REQUESTS[REDUCTIONS_ACROSS], hopper),
-    exact("l1tex__tmain_requests.sum", "inst", REQUESTS[LOADS | FROM_SHARED] + EXECUTED[GROUPS], hopper),
+    exact("l1tex__tmain_requests.sum", "inst", REQUESTS[LOADS | FROM_SHARED] + EXECUTED[GROUPS | MAPS], hopper),
     modelled(f"{READ}_global_op_tma_ld.sum", "sector", SECTORS[LOADS], hopper),
     modelled(f"{WRITTEN}_global_op_tma_st.sum", "sector", SECTORS[STORES], hopper),
     modelled(f"{WRITTEN}_global_op_tma_red.sum", "sector", SECTORS[REDUCTIONS], hopper),

@@ -69,7 +69,7 @@ METRICS: tuple[Formula, ...] = (
     exact("smsp__sass_inst_executed_op_shared_st.sum", "inst", REQUESTS[STS]),
     exact("smsp__inst_executed_op_ldsm.sum", "inst", EXECUTED[LDSM]),
     exact("smsp__inst_executed_op_ldgsts.sum", "inst", EXECUTED[LDGSTS], ampere),
-    modelled(f"{WAVES}.sum", "", WAVEFRONTS[ANY]),
+    modelled(f"{WAVES}.sum", "", WITH_MATRICES - WAVEFRONTS[LDGSTS]),
     modelled(f"{WAVES}_op_ld.sum", "", WAVEFRONTS[LDS], turing),
     modelled(f"{WAVES}_op_ld.sum", "", WAVEFRONTS[LDS | LDSM], ampere),
     modelled(f"{WAVES}_op_st.sum", "", WAVEFRONTS[STS], between),

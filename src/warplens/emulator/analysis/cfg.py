@@ -1,4 +1,4 @@
-"""Control flow: reachable blocks and their successors.  Padding lies after the last EXIT or RET."""
+"""Control flow: reachable blocks, their successors and postdominators.  Padding lies after the last EXIT or RET."""
 
 from __future__ import annotations
 
@@ -43,6 +43,33 @@ def successors(program: Program) -> dict[int, list[int]]:
         places = {*block.successors, *called(program, block), *after}
         found[start] = everywhere if anywhere else sorted(places.intersection(everywhere))
     return found
+
+
+def postdominators(following: dict[int, list[int]], ends: set[int]) -> dict[int, frozenset[int]]:
+    """Of each block those that all ways from it to the end pass, itself too; lanes may end in the blocks `ends`."""
+    every = frozenset(following)
+    last = {block for block, after in following.items() if block in ends or not after}
+    found = {block: frozenset({block}) if block in last else every for block in following}
+    changed = True
+    while changed:
+        changed = False
+        for block in sorted(following, reverse=True):
+            if block not in last:
+                passed = frozenset({block}).union(every.intersection(*(found[after] for after in following[block])))
+                changed, found[block] = changed or passed != found[block], passed
+    return found
+
+
+def between(block: int, following: dict[int, list[int]], behind: dict[int, frozenset[int]]) -> set[int]:
+    """The blocks on ways from the end of a block to the first that all of them pass."""
+    seen: set[int] = set()
+    todo = [*following[block]]
+    while todo:
+        at = todo.pop()
+        if at not in seen and (at == block or at not in behind[block]):
+            seen.add(at)
+            todo += following[at]
+    return seen
 
 
 def called(program: Program, block: Block) -> list[int]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warplens.core.count_dependence import CountDependence
 from warplens.core.counts import Counts, LongestWarp, Trace
 from warplens.core.hazard import Hazard
 from warplens.core.launch import Launch
@@ -17,7 +18,7 @@ from warplens.core.launch import Launch
 
 @dataclass(frozen=True)
 class LaunchTrace:
-    """read   the arrays of a Trace, by name;  dependence: its last two fields;  the rest as in Trace
+    """read   the arrays of a Trace, by name;  dependence: a field of it;  the rest as in Trace
     executed   warp instructions by basic block: read in a twentieth of the time
     counted    False: there are no other counts
     """
@@ -28,7 +29,7 @@ class LaunchTrace:
     seconds: float
     hazards: tuple[Hazard, ...]
     printed: str
-    dependence: Callable[[], tuple[str, str]]
+    dependence: Callable[[], CountDependence]
     executed: Callable[[], NDArray[np.int64]]
     longest: LongestWarp | None
     block_instructions: Counts
@@ -38,9 +39,8 @@ class LaunchTrace:
     @cached_property
     def trace(self) -> Trace:
         assert self.counted, "the launch was executed without counters"
-        counts, addresses = self.dependence()
         return Trace(
             self.launch, blocks_run=self.blocks_run, seconds=self.seconds, hazards=self.hazards, printed=self.printed,
-            counts_depend_on=counts, addresses_depend_on=addresses, longest=self.longest,
+            dependence=self.dependence(), longest=self.longest,
             block_instructions=self.block_instructions, driver_calls=self.driver_calls, **self.read(),
         )  # fmt: skip

@@ -23,6 +23,8 @@ from warplens.emulator.threaded.baseline_compiler import compile_threaded
 BREAK_EVEN = 60_000
 # Time limit of threaded code in seconds: at least, and for each instruction of the kernel.
 MIN_THREADED_SECONDS, THREADED_SECONDS = 0.3, 0.003
+# Beyond its time limit threaded code goes on until it has executed this part of the instructions that compiling costs.
+ROUTINE_FACTOR = 4
 # Launches that need not be counted run with code that counts, if there is such code, for so many seconds for each
 # instruction of the kernel: twice what compiling takes, since code without counters is 1 to 2.4 times as fast.
 COUNTED_SECONDS = 0.005
@@ -126,6 +128,11 @@ class TierPolicy:
         if os.environ.get("WARPLENS_TIER") == "steps":
             return inf
         return max(MIN_THREADED_SECONDS, THREADED_SECONDS * len(self.program.instructions))
+
+    def pays(self, executed: int) -> bool:
+        """Whether threaded code ends at its time limit, with so many warp instructions executed: few that took so long
+        spent it in routines that compiled code calls, too, as products of warpgroups do."""
+        return executed > self._break_even // ROUTINE_FACTOR
 
 
 _uncounted_seconds: defaultdict[bytes, float] = defaultdict(float)  # of launches not counted, by machine code

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from ctypes import c_int32
 from functools import cache
@@ -19,19 +19,19 @@ IDLE_POLLS = 20  # without a launch, until the thread sleeps
 
 
 class Watchdog:
-    """Watchdog: `running`, the deadlines and stop flags of code that runs, by a number of each."""
+    """Watchdog: `running`, the deadlines, stop flags and last questions of code that runs, by a number of each."""
 
     def __init__(self) -> None:
-        self.running: dict[int, tuple[float, c_int32]] = {}
+        self.running: dict[int, tuple[float, c_int32, Callable[[], bool]]] = {}
         self.begun = 0
         self._asleep = False
         self._wake = Event()
         Thread(target=self._watch, name="warplens time limit", daemon=True).start()
 
-    def begin(self, seconds: float, stop: c_int32) -> int:
+    def begin(self, seconds: float, stop: c_int32, ends: Callable[[], bool]) -> int:
         self.begun += 1
         number = self.begun
-        self.running[number] = time.perf_counter() + seconds, stop
+        self.running[number] = time.perf_counter() + seconds, stop, ends
         if self._asleep:
             self._wake.set()
         return number
@@ -56,8 +56,8 @@ class Watchdog:
             idle = 0 if self.running or self.begun != seen else idle + 1
             seen = self.begun
             now = time.perf_counter()
-            for deadline, stop in list(self.running.values()):
-                if now > deadline:
+            for deadline, stop, ends in list(self.running.values()):
+                if now > deadline and ends():
                     stop.value = 1
 
 
@@ -70,10 +70,10 @@ os.register_at_fork(after_in_child=_watchdog.cache_clear)  # a child has no thre
 
 
 @contextmanager
-def stopped_after(seconds: float, stop: c_int32) -> Iterator[None]:
-    """Context manager: sets `stop` after so many seconds."""
+def stopped_after(seconds: float, stop: c_int32, ends: Callable[[], bool]) -> Iterator[None]:
+    """Context manager: sets `stop` after so many seconds, as soon as `ends()` is true."""
     watchdog = _watchdog()
-    number = watchdog.begin(seconds, stop)
+    number = watchdog.begin(seconds, stop, ends)
     try:
         yield
     finally:

@@ -44,7 +44,8 @@ class WorkerDriver:
         self.state.stop.value = 0
         if self.on_this_thread and len(workers) == 1:
             limit = self._seconds_left(code)
-            with stopped_by_signals(self.state.stop), stopped_after(limit, self.state.stop):
+            late = partial(self._late, code, workers)
+            with stopped_by_signals(self.state.stop), stopped_after(limit, self.state.stop, late):
                 status = workers[0].run(code, iter(chunks), finish)
         else:
             status = self._on_threads(code, workers, iter(chunks), finish)
@@ -76,7 +77,7 @@ class WorkerDriver:
             for task in tasks:
                 while not task.done(self._poll_seconds(code)):
                     self._report_progress(workers)
-                    self.state.stop.value |= self._seconds_left(code) < 0
+                    self.state.stop.value |= self._late(code, workers)
             self._report_progress(workers)
         except BaseException:
             self._stop(tasks)
@@ -102,7 +103,7 @@ class WorkerDriver:
         if status is Status.DONE:
             return Finished(tuple(workers))
         in_order = len(workers) == 1 and workers[0].interleaved is None
-        if status is Status.STOPPED and code.places is not None and self._seconds_left(code) < 0:
+        if status is Status.STOPPED and self._late(code, workers):
             return Restart.TIER_UP
         if status is Status.STOPPED and len(workers) == 1:
             return Restart.SIGNALLED
@@ -119,6 +120,12 @@ class WorkerDriver:
     def _seconds_left(self, code: NativeCode) -> float:
         """Time left for the code, if it is threaded code."""
         return inf if code.places is None else self.started + self.tiers.seconds - time.perf_counter()
+
+    def _late(self, code: NativeCode, workers: list[Worker]) -> bool:
+        """Whether threaded code has had its time, and has executed enough for compiled code to pay."""
+        return self._seconds_left(code) < 0 and self.tiers.pays(
+            sum(self.state.plan.executed(worker.counters) for worker in workers)
+        )
 
     def _report_progress(self, workers: list[Worker]) -> None:
         if self.progress:

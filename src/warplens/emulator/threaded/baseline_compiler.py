@@ -41,7 +41,7 @@ def compile_threaded(kernel: Kernel, program: Program, checks: Checks) -> Native
 
 
 def _made(program: Program, code: ThreadedCode) -> NativeCode:
-    windows = AddressWindows(code.setting.shared_base, code.setting.stack_top)
+    windows = code.setting.windows
     handlers = _handlers(windows)
     addresses = handlers.find(set(code.templates), program, code.setting)
     table = code.table.copy()

@@ -14,7 +14,6 @@ from warplens import llvm
 from warplens.core.program import Program
 from warplens.emulator.access.gather_scatter import AccessRoutines
 from warplens.emulator.access.pattern import Pattern
-from warplens.emulator.access.site import AddressWindows
 from warplens.emulator.analysis.liveness import Liveness
 from warplens.emulator.analysis.register_file import Form as Kind
 from warplens.emulator.analysis.uniformity import ProgramPoint
@@ -66,8 +65,9 @@ class HandlerContext(KernelContext):
     def __init__(self, module: llvm.IRModule, program: Program, setting: TemplateSettings) -> None:
         self.module, self.program = module, program
         self.watch = Instrumentation(module, setting.unit, setting.checks)
-        self.runtime = SimtRuntime(module, self.watch, BARRIERS, setting.restores, setting.may_yield)
-        self.routines = AccessRoutines(module, AddressWindows(setting.shared_base, setting.stack_top))
+        clustered = setting.windows.cluster > 1
+        self.runtime = SimtRuntime(module, self.watch, BARRIERS, setting.restores, setting.may_yield, clustered)
+        self.routines = AccessRoutines(module, setting.windows)
         self.restores, self.uses_convergence_barriers = setting.restores, setting.uses_convergence_barriers
         self.may_yield, self.shares = setting.may_yield, setting.shares
 
@@ -123,7 +123,10 @@ class HandlerRegisters(RegisterAllocation):
         self.b.store(value, self._address(name), align=4)
 
     def number(self, kind: llvm.Type, value: int) -> llvm.Value:
-        """Loads it from the ThreadedOp; `value` encodes its offset there (template.SLOTS)."""
+        """Loads it from the ThreadedOp; `value` encodes its offset there (template.SLOTS), unless the operation itself
+        has made it, as the 0 behind the place of STAS's barrier."""
+        if value < SLOTS:
+            return llvm.IRConstant(kind, value)
         offset = ThreadedOp.numbers.offset + 4 * ((value - SLOTS) // SPAN)
         word = self.b.load(self.f.code.at(self.f.op, offset), typ=I32, invariant=True)
         return word if kind is I32 else self.b.sext(word, kind)

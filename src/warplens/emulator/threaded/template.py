@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from warplens.core.program import File, Instruction
+from warplens.emulator.access.site import AddressWindows
 from warplens.emulator.state.check_set import Checks
 from warplens.emulator.state.structs import HEADER
 from warplens.isa.dsl.decode import Binding
@@ -78,11 +79,10 @@ class UnfitError(Exception):
 class TemplateSettings:
     """Template settings: what else a handler's code depends on.
 
-    shared_base, stack_top, checks, unit  as of AddressWindows and the instrumentation; the others as of KernelContext
+    windows, checks, unit  as of the access routines and the instrumentation; the others as of KernelContext
     """
 
-    shared_base: int
-    stack_top: int
+    windows: AddressWindows
     checks: Checks
     unit: int
     restores: bool

@@ -190,7 +190,7 @@ def _setting_of(instruction: Instruction, binding: Binding, setting: TemplateSet
     if not binding.op.takes_warp:
         return ()
     checks = setting.checks - {"needed"} if binding.op.section == "load_store" else setting.checks - OF_ACCESSES
-    near = (setting.shared_base, setting.stack_top, tuple(sorted(checks)), setting.unit, setting.shares)
+    near = (setting.windows, tuple(sorted(checks)), setting.unit, setting.shares)
     if instruction.base == "NOP" or binding.op.section in ("load_store", "warp", "special", "tensor"):
         return near
     return (*near, setting.restores, setting.uses_convergence_barriers, setting.may_yield)

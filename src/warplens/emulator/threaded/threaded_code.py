@@ -13,7 +13,7 @@ from warplens.emulator.analysis.cfg import reachable_blocks
 from warplens.emulator.analysis.divergence import may_yield
 from warplens.emulator.analysis.kernel_features import highest, restores_barriers, uses_convergence_barriers
 from warplens.emulator.instrument.instrumentation import unit
-from warplens.emulator.lowering.kernel_module import windows_of
+from warplens.emulator.lowering.kernel_module import check_cluster, windows_of
 from warplens.emulator.state.check_set import Checks, ordered
 from warplens.emulator.state.counter_layout import ELSEWHERE, CounterLayout
 from warplens.emulator.threaded.template import (
@@ -48,19 +48,19 @@ class ThreadedCode:
     setting: TemplateSettings
 
 
-def setting_of(program: Program, checks: Checks) -> TemplateSettings:
-    windows = windows_of(program)
+def setting_of(program: Program, checks: Checks, cluster: int = 1) -> TemplateSettings:
     return TemplateSettings(
-        windows.shared_base, windows.stack_top, checks, unit(program), restores_barriers(program),
+        windows_of(program, cluster), checks, unit(program), restores_barriers(program),
         uses_convergence_barriers(program), may_yield(program), polls_other_blocks(program),
     )  # fmt: skip
 
 
 def threaded_code(kernel: Kernel, program: Program, checks: Checks) -> ThreadedCode:
     """UnfitError if only the compiled tier can execute the kernel."""
-    if kernel.cluster_blocks > 1 or highest(program)["UR"] > MOST_UNIFORM:
+    if highest(program)["UR"] > MOST_UNIFORM:
         raise UnfitError
-    setting, plan = setting_of(program, checks), CounterLayout(program)
+    check_cluster(kernel, checks)
+    setting, plan = setting_of(program, checks, kernel.cluster_blocks), CounterLayout(program)
     cache = template_cache(setting)
     templates: list[Template] = []
     rows: list[tuple[int, int, int, int, OperandNumbers]] = []
