@@ -62,6 +62,23 @@ def test_the_lanes_add_up_together_and_the_first_one_stores() -> None:
 +  if (lane == 0) out[row] = s;"""]  # fmt: skip
 
 
+def test_a_grid_that_fits_needs_no_guard() -> None:
+    whole = SUM.replace("  if (row >= n) return;\n", "")
+    assert diffs(warp_per_row, whole, facts()) == diffs(warp_per_row, SUM, facts())
+    launch, x = facts(grid=2, block=64), np.random.default_rng(5).random(128 * 50, np.float32)
+    (change,) = changes_of(warp_per_row, whole, launch)
+    arguments = [x, np.zeros(128, np.float32), np.int32(128), np.int32(50)]
+    before, after = before_and_after(whole, change, launch, arguments)
+    assert before[1].all()
+    assert np.allclose(before[1], after[1], rtol=1e-5)
+
+
+def test_without_a_guard_nothing_is_said_of_a_kernel_that_uses_the_thread_otherwise() -> None:
+    other = SUM.replace("  if (row >= n) return;\n", "").replace("out[row] = s", "out[row] = s + threadIdx.x")
+    assert changes_of(warp_per_row, other, facts()) == []
+    assert refusals(warp_per_row, other, facts()) == []
+
+
 def test_sums_in_elements_get_variables() -> None:
     assert diffs(warp_per_row, PRODUCT, facts()) == ["""\
 -    int i = threadIdx.x + blockDim.x * blockIdx.x;
@@ -173,9 +190,13 @@ __global__ void f(const float* x, int* out, int rows, int cols) {
 
 def test_lanes_find_the_first_place_of_the_greatest_value() -> None:
     (diff,) = diffs(warp_per_row, ARGMAX, facts())
-    assert """\
-+    for (int c = 1 + lane; c < cols; c += 32) {""" in diff
-    assert """\
+    assert (
+        """\
++    for (int c = 1 + lane; c < cols; c += 32) {"""
+        in diff
+    )
+    assert (
+        """\
 +    for (int offset = 16; offset > 0; offset /= 2) {
 +      float other_m = __shfl_xor_sync(0xffffffff, m, offset);
 +      int other_arg = __shfl_xor_sync(0xffffffff, arg, offset);
@@ -184,7 +205,9 @@ def test_lanes_find_the_first_place_of_the_greatest_value() -> None:
 +        arg = other_arg;
 +      }
 +    }
-+    if (lane == 0) out[r] = arg;""" in diff
++    if (lane == 0) out[r] = arg;"""
+        in diff
+    )
 
 
 @pytest.mark.parametrize("compared", ["v > m", "m > v", "v < m", "m < v"])

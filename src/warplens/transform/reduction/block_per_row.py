@@ -22,7 +22,7 @@ TEAM = Team("threadIdx.x", "blockDim.x", "blockDim.x / 2", f"[{THREADS}]", "[thr
 @transform("small_grid")
 def block_per_row(kernel: KernelSource, launch: LaunchFacts) -> Proposals:
     try:
-        index = guarded_index(kernel, launch, one_index=True)
+        index = guarded_index(kernel, launch, one_index=True, unguarded=True)
         if index is None or index.form == "loop":
             return
         loops = row_loops(kernel, index.body)

@@ -23,7 +23,7 @@ ALL = "0xffffffff"  # lanes that take part
 @transform("uncoalesced_access")
 def warp_per_row(kernel: KernelSource, launch: LaunchFacts) -> Proposals:
     try:
-        index = guarded_index(kernel, launch, one_index=True)
+        index = guarded_index(kernel, launch, one_index=True, unguarded=True)
         if index is None or (index.form == "loop" and not kernel.begins_line(index.guard)):
             return
         loops = row_loops(kernel, index.body)

@@ -4,10 +4,13 @@ int i = blockIdx.x * blockDim.x + threadIdx.x;
 if (i < n) ...                                     form "if", or "return": if (i >= n) return; ...
 
 for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) ...      form "loop"
+
+int i = blockIdx.x * blockDim.x + threadIdx.x; ...      form "all": every thread has an element
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -39,12 +42,12 @@ class GuardedIndex:
     """The index of an elementwise kernel.
 
     name, type    of the index;  start: its first value;  declarator: where it gets it
-    guard         the statement that ends it;  bound: what it stays below
+    guard         the statement that ends it;  bound: what it stays below; in form "all" its declaration and start
     others        further conditions of an "if";  body: what is done for one index
     sums          variables to which a loop adds
     """
 
-    form: Literal["if", "return", "loop"]
+    form: Literal["if", "return", "loop", "all"]
     name: str
     type: str
     start: Node
@@ -64,12 +67,13 @@ class NotSafe(Exception):
 
 
 def guarded_index(
-    kernel: KernelSource, launch: LaunchFacts, one_index: bool = False, adding: bool = False
+    kernel: KernelSource, launch: LaunchFacts, one_index: bool = False, adding: bool = False, unguarded: bool = False
 ) -> GuardedIndex | None:
     """The one of a kernel, None where it has another form.  NotSafe where it has, and is not safe to change.
 
     one_index   whether a thread keeps to one index, so that what is computed from it before the guard may be used
     adding      whether a loop may add to variables, which what follows it uses
+    unguarded   whether it may be without a guard: where a change keeps the number of elements
     """
     for position, statement in enumerate(kernel.body.named_children):
         rest = kernel.body.named_children[position + 1 :]
@@ -81,11 +85,28 @@ def guarded_index(
         elif statement.type == "for_statement" and (adding or not rest):
             found = _loop(kernel, launch, statement)
         if found is None:
-            return None
+            return _all(kernel, launch, one_index) if unguarded else None
         if adding and found.form == "loop":
             found = replace(found, sums=_sums(kernel, found))
         _check(kernel, launch, found, one_index)
         return found
+    return None
+
+
+def _all(kernel: KernelSource, launch: LaunchFacts, one_index: bool) -> GuardedIndex | None:
+    """A variable at the top that is the number of the thread, and all that follows it; None where it is not safe to
+    change: nothing says that this kernel has an element for each thread."""
+    for position, statement in enumerate(kernel.body.named_children):
+        for declarator in statement.named_children if statement.type == "declaration" else ():
+            start, named = (declarator.child_by_field_name(field) for field in ("value", "declarator"))
+            if start is None or named is None or not is_grid_index(canonical(kernel, start), launch):
+                continue
+            rest = tuple(kernel.body.named_children[position + 1 :])
+            kind = _type(kernel, declarator)
+            found = GuardedIndex("all", kernel[named], kind, start, declarator, statement, start, (), rest)
+            with suppress(NotSafe):
+                _check(kernel, launch, found, one_index)
+                return found
     return None
 
 
@@ -171,12 +192,14 @@ def _check(kernel: KernelSource, launch: LaunchFacts, found: GuardedIndex, one_i
     line = kernel.line(found.guard)
     if launch.grid[1:] != (1, 1) or launch.block[1:] != (1, 1):
         raise NotSafe(line, "the grid has more than one dimension")
-    bare = without_casts(kernel, found.bound)
-    if kernel.reached(bare) & {found.name, "threadIdx"} or list(
-        kernel.find("call_expression", "subscript_expression", "pointer_expression", within=bare)
-    ):
-        raise NotSafe(line, f"the bound of {found.name} may change: {kernel[found.bound]}")
-    bound = launch.numbers.get(kernel[bare], 0)
+    bound: float = 0
+    if found.form != "all":
+        bare = without_casts(kernel, found.bound)
+        if kernel.reached(bare) & {found.name, "threadIdx"} or list(
+            kernel.find("call_expression", "subscript_expression", "pointer_expression", within=bare)
+        ):
+            raise NotSafe(line, f"the bound of {found.name} may change: {kernel[found.bound]}")
+        bound = launch.numbers.get(kernel[bare], 0)
     if bound + 8 * launch.grid[0] * launch.threads > LARGEST:
         raise NotSafe(line, f"{found.name} may exceed {LARGEST:,}")
     for statement in (*found.others, *found.body):
