@@ -7,7 +7,9 @@ from difflib import unified_diff
 
 from warplens.advice import NOISE, RATIO_ERROR, Advice, Step, Suggestion
 from warplens.report.suggestion_view import ChangeView, RejectedView, SuggestionView
+from warplens.report.wording import percent
 from warplens.run import Run
+from warplens.transform import Refusal, transforms
 
 
 def kernel_view(
@@ -27,7 +29,7 @@ def kernel_view(
         findings=[advice.view for advice in findings],
         changes=[_change(step, fresh) for step in found.steps],
         rejected=[RejectedView(step.change.title, step.change.line, _reason(step)) for step in found.tried],
-        refused=[RejectedView(refusal.transform, refusal.line, refusal.reason) for refusal in found.refused],
+        refused=_refused([one for one in found.refused if not _mended(one, found)]),
         launch=launch,
         diff=diff if found.steps else "",
         noise=NOISE,
@@ -39,6 +41,25 @@ def difference(before: str, after: str, name: str) -> str:
     """Unified diff of a file."""
     lines = unified_diff(before.split("\n"), after.split("\n"), f"a/{name}", f"b/{name}", lineterm="", n=2)
     return "\n".join(lines)
+
+
+def _refused(refusals: Sequence[Refusal]) -> list[RejectedView]:
+    """Those of one line and for one reason together: "no wide accesses, no warp for each row: ..."."""
+    whats: dict[tuple[int, str], list[Refusal]] = {}
+    for one in refusals:
+        whats.setdefault((one.line, one.reason.partition(": ")[2] or one.reason), []).append(one)
+    views = []
+    for (line, why), alike in whats.items():
+        names = [one.reason.partition(": ")[0] for one in alike]
+        views.append(RejectedView(alike[0].transform, line, why if names[0] == why else f"{', '.join(names)}: {why}"))
+    return views
+
+
+def _mended(refusal: Refusal, found: Suggestion) -> bool:
+    """Whether another change for the same fault of that line was made."""
+    mends = {transform.name: {*transform.mends} for transform in transforms()}
+    others = [step.change for step in found.steps if step.change.line == refusal.line]
+    return any(mends.get(refusal.transform, set()) & mends[change.transform] for change in others)
 
 
 def _change(step: Step, fresh: str) -> ChangeView:
@@ -56,9 +77,9 @@ def _change(step: Step, fresh: str) -> ChangeView:
 def _reason(step: Step) -> str:
     """Why a change that was tried is not offered."""
     if step.evaluation.outcome == "outputs differ" and step.gain >= NOISE:
-        return f"{step.gain:.0%} less time, but {step.evaluation.note}"
+        return f"{percent(step.gain)} less time, but {step.evaluation.note}"
     if step.evaluation.outcome not in ("equal", "sampled", "no gain"):
         return step.evaluation.note
     if step.gain >= NOISE:
-        return f"{step.gain:.0%} less time; not needed beside the changes above"
-    return "no measurable gain" if step.gain > -NOISE else f"{-step.gain:.0%} more time"
+        return f"{percent(step.gain)} less time; not needed beside the changes above"
+    return "no measurable gain" if step.gain > -NOISE else f"{percent(-step.gain)} more time"

@@ -64,7 +64,7 @@ def _parts(view: SuggestionView) -> Iterator[SummaryPart]:
         yield SummaryPart("diff", "Source Before and After", diff=view.diff)
     if view.rejected:
         rows = [(found.title, str(found.line or ""), found.reason) for found in view.rejected]
-        yield SummaryPart("rejected", "Tried without Success", table=PageTable(("Change", "Line", "Result"), rows, 1))
+        yield SummaryPart("rejected", "Tried, Not Kept", table=PageTable(("Change", "Line", "Result"), rows, 1))
     if view.refused:
         items = [[words.where(found) + found.reason] for found in view.refused]
         yield SummaryPart("refused", "Not Tried", items=items)

@@ -34,7 +34,7 @@ def show(view: SuggestionView, out: Console, whole: bool = True, alone: bool = T
             for line in view.diff.split("\n"):
                 out.print(Text(line, style=COLOURS.get(line[:1], "")), soft_wrap=True)
     if whole and view.rejected:
-        out.print("\nTried without success")
+        out.print("\nTried, not kept")
         for found in view.rejected:
             out.print(item("", f"{where(found)}{found.title}: {found.reason}"))
     if view.refused:
