@@ -107,8 +107,8 @@ def test_the_footprint_needs_no_grid() -> None:
 
 
 REFUSED = [
-    (COPY, {"kernel": "copy"}, "no kernel 'copy' in .*; there are: ccopy, nccopy"),
-    (CUBIN, {"kernel": "copy"}, "no kernel 'copy' .*; there are: ccopy, nccopy, add1"),
+    (COPY, {"kernel": "copy"}, "no kernel 'copy' in .*; did you mean ccopy. There are: ccopy, nccopy"),
+    (CUBIN, {"kernel": "copy"}, "no kernel 'copy' .*; did you mean ccopy. There are: ccopy, nccopy, add1"),
     ("gone.cu", {}, "no such file: gone.cu"),
     ("gone.cubin", {}, "no such file: gone.cubin"),
     (str(ROOT / "tests"), {}, "is a directory; give a .cu file, a .ptx file or a cubin"),

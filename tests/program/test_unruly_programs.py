@@ -152,7 +152,7 @@ def test_what_cannot_be_started_is_explained(
     assert "it is for arm64, and `warplens run` works on x86-64 alone" in said(capfd, arm)
     assert "there is no such file" in said(capfd, tmp_path / "nothing")
     assert "it is a folder" in said(capfd, f"{tmp_path}/")
-    assert "there is arm in this folder: write ./arm" in said(capfd, "arm")
+    assert "it is in this folder: write ./arm" in said(capfd, "arm")
 
 
 def test_why_nothing_was_counted_is_explained(

@@ -29,11 +29,10 @@ def barrier_stalls(source: FaultySource) -> Words:
     shared = next((one for line in range(source.loop.start_point[0] + 1, source.loop.end_point[0] + 2)
                    for one in source.elements_of(line, "shared")), None)  # fmt: skip
     if shared is None:
-        return loop, f"{within}: __syncwarp() there"
-    return loop, (
+        return f"__syncthreads() in {loop}", f"{within}: __syncwarp() there"
+    return f"__syncthreads() in {loop}", (
         f"{within}: keep {shared.array} in a register and pass it on by __shfl_down_sync (or __shfl_up_sync), then "
-        "join "
-        f"the warps through {shared.array} once; or give each thread several elements first"
+        f"join the warps through {shared.array} once; or give each thread several elements first"
     )
 
 

@@ -65,7 +65,10 @@ def why_not_started(command: str) -> str:
             return "it is a folder"
         if not path.is_file():
             return "there is no such file" if os.sep in command else "there is no such program"
-        return f"it is a Python file: write `python {command}`" if path.suffix == ".py" else f"write ./{command}"
+        return (
+            f"it is a Python file: write `python {command}`" if path.suffix == ".py"
+            else f"it is in this folder: write ./{command}"
+        )  # fmt: skip
     try:
         with open(found, "rb") as file:
             head = file.read(20)

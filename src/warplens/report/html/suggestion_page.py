@@ -58,7 +58,7 @@ def _parts(view: SuggestionView) -> Iterator[SummaryPart]:
         items = [[f.worth(view.gpu), f.fault, *f.remedy_lines] for f in view.findings]
         yield SummaryPart("findings", "Findings", items=items)
     if view.changes:
-        items = [list(_change(view, change)) for change in view.changes]
+        items = [list(_change(view, *one)) for one in enumerate(view.changes, 1)]
         yield SummaryPart("changes", "Changes", "modelled", items=items)
     if view.diff:
         yield SummaryPart("diff", "Source Before and After", diff=view.diff)
@@ -71,10 +71,10 @@ def _parts(view: SuggestionView) -> Iterator[SummaryPart]:
     yield SummaryPart("proof", "How It Was Proven", note=words.footing(view))
 
 
-def _change(view: SuggestionView, change: ChangeView) -> Iterator[str]:
+def _change(view: SuggestionView, number: int, change: ChangeView) -> Iterator[str]:
     less = f"{percent(change.gain)} less{words.doubt(view, change)}"
     times = f"{spoken(change.before_us)} → {spoken(change.after_us)} ({less})"
-    yield f"{change.title} (line {change.line}): {times}"
+    yield f"{change.title} ({words.line_of(number, change)}): {times}"
     yield f"Outputs: {change.outputs}."
     for name, (before, after) in change.counts.items():
         yield f"{name} {before:,.0f} → {after:,.0f}"

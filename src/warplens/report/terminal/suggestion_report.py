@@ -63,6 +63,12 @@ def measured(found: MeasuredView) -> str:
     return f"Measured on {found.gpu}: {spoken(found.before_us)} -> {spoken(found.after_us)} ({words})"
 
 
+def line_of(number: int, change: ChangeView) -> str:
+    """ "line 20"; of a later change the line is one of the file that the changes before it have made."""
+    above = "change 1" if number == 2 else f"changes 1 to {number - 1}"
+    return f"line {change.line}" + f" after {above}" * (number > 1)
+
+
 def where(found: RejectedView) -> str:
     return f"line {found.line}: " if found.line else ""
 
@@ -82,7 +88,7 @@ def doubt(view: SuggestionView, change: ChangeView) -> str:
 
 def _show_change(number: int, change: ChangeView, doubt: str, out: Console) -> None:
     times = f"{spoken(change.before_us)} -> {spoken(change.after_us)} ({percent(change.gain)} less{doubt})"
-    lines = [f"{change.title} (line {change.line}): {times}", f"Outputs: {change.outputs}."]
+    lines = [f"{change.title} ({line_of(number, change)}): {times}", f"Outputs: {change.outputs}."]
     lines += [f"{name} {before:,.0f} -> {after:,.0f}" for name, (before, after) in change.counts.items()]
     if change.promise:
         lines.append(f"From now on: {change.promise}.")
@@ -95,10 +101,10 @@ def brief(view: SuggestionView) -> str:
     lines = [headline(view) + "."]
     for found in view.findings[:3]:
         lines += found.sentences(view.gpu)
-    for change in view.changes:
+    for number, change in enumerate(view.changes, 1):
         saved = f"{spoken(change.before_us)} to {spoken(change.after_us)}"
         saved += doubt(view, change)
-        lines.append(_sentence(f"{change.title} in line {change.line}: {saved}, outputs {change.outputs}"))
+        lines.append(_sentence(f"{change.title} in {line_of(number, change)}: {saved}, outputs {change.outputs}"))
     if view.launch:
         lines.append(f"The launch becomes {view.launch}.")
     if view.measured:
