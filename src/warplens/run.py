@@ -62,9 +62,6 @@ class FinishedLaunch(Protocol):
     def program(self) -> Program: ...
 
 
-SHARED_WITH_VIEW = ("input_bytes", "changed_bytes", "prediction", "unpredicted", "what_if", "advice")
-
-
 @dataclass(frozen=True)
 class Run:
     """What one launch did: `run["metric"]` is a value, `run.metrics` all of them, `run.predict()` the time.
@@ -79,12 +76,10 @@ class Run:
 
     labels   names of the arguments;  title, file: what the user calls the kernel, and where it came from
     machine_from   who named the GPU ("--gpu", "WARPLENS_GPU", "this machine", "default", "none"), where known
-    input_bytes    of the arrays that the kernel left unchanged; of all where it changed all
-    changed_bytes  of the arrays that the kernel changed
+    input_bytes    of the arrays left unchanged, of all where all were changed;  changed_bytes: of those changed
     again          the request, to run blocks again: arrays that the kernel only reads are the host's own, so changing
                    them changes the rerun
-    prediction     of its time, as timed() made it;  unpredicted: why it could not
-    what_if        the same with one cause removed, by its name
+    prediction     of its time, as timed() made it;  unpredicted: why it could not;  what_if: with one cause removed
     advice         what the findings are worth, and what to write instead, where it was asked for
     """
 
@@ -295,7 +290,12 @@ class Run:
             sources=compiled or sources_beside(kernel.cubin.folder, kernel.program),
             tools=self._tools,
             checks=tuple(check for check in CHECKS if check in self.checks),
-            **{name: getattr(self, name) for name in SHARED_WITH_VIEW},
+            input_bytes=self.input_bytes,
+            changed_bytes=self.changed_bytes,
+            prediction=self.prediction,
+            unpredicted=self.unpredicted,
+            what_if=self.what_if,
+            advice=self.advice,
         )
 
     @property

@@ -27,11 +27,11 @@ ENVIRONMENTS: dict[str, dict[str, str | None]] = {
     "three processors": {"WARPLENS_THREADS": "3"},
     "another locale": {"LC_ALL": "tr_TR.UTF-8", "LANG": "tr_TR.UTF-8", "PYTHONUTF8": "0"},
     "another time zone": {"TZ": "Pacific/Kiritimati"},
-    "no cache": {"WARPLENS_CACHE": "off"},
     "another hash seed": {"PYTHONHASHSEED": "7"},
     "no home": {"HOME": None, "XDG_CACHE_HOME": None},
     "another GPU": {"WARPLENS_GPU": "t4"},
     "a wide terminal": {"COLUMNS": "300"},
+    "no cache": {"WARPLENS_CACHE": "off"},
     "a home that cannot be written to": {"HOME": NOWHERE, "XDG_CACHE_HOME": NOWHERE, "WARPLENS_CACHE": None},
 }
 

@@ -46,7 +46,7 @@ def beside_numpy(name: str, arch: str) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", sorted(SMALL, key=lambda name: (SMALL[name].file.name, name)))
+@pytest.mark.parametrize("name", sorted(SMALL))
 def test_results(name: str) -> None:
     beside_numpy(name, "sm_90")
 

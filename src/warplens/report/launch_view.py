@@ -37,8 +37,7 @@ class LaunchView:
     sources        text of the source by the name that the line table has for it
     tools          versions by program
     checks         that were on; what they found is in trace.hazards
-    input_bytes    of the arrays that the kernel left unchanged; of all where it changed all
-    changed_bytes  of the arrays that the kernel changed
+    input_bytes    of the arrays left unchanged, of all where all were changed;  changed_bytes: of those changed
     prediction     of its time, where one was asked for and could be made; unpredicted says why it could not
     what_if        the same with one cause removed, by its name
     advice         what the findings are worth, and what to write instead, where it was asked for; most gain first

@@ -44,7 +44,7 @@ class FindingView:
     @property
     def remedy_lines(self) -> list[str]:
         """The expression at fault, what to write instead, and where more of it is."""
-        place = f"Line {self.line}: " if self.line else "Launch: "
+        place = f"Line {self.line}: " if self.line else "Launch: " if "<<<" in self.expression else "Expression: "
         lines = [f"{place}{self.expression}"] if self.expression else []
         lines += [f"Instead: {self.instead}."] if self.instead else []
         lab, _, rung = self.rung.partition("/")

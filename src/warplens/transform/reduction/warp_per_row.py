@@ -14,6 +14,7 @@ from warplens.transform._change import Change, Edit, LaunchChange, Proposals, Re
 from warplens.transform.syntax.accumulation import RowLoop, Sum, done_once, part_name, row_loops
 from warplens.transform.syntax.canonical_form import canonical
 from warplens.transform.syntax.guarded_index import LARGEST, GuardedIndex, NotSafe, guarded_index
+from warplens.transform.syntax.joined_parts import before_loop
 from warplens.transform.syntax.kernel_source import INTEGERS, KernelSource, LaunchFacts
 
 WARP = 32
@@ -94,12 +95,7 @@ def _shared_loop(kernel: KernelSource, loop: RowLoop, lane: str) -> list[Edit]:
             edits += [Edit(place.start_byte, place.end_byte, name) for place in one.places]
             guard = "" if one.local else f"if ({lane} == 0) "
             behind += f"\n{indent}{guard}{kernel[one.target]} += {name};"
-    pragma = loop.around.prev_named_sibling
-    top = pragma if pragma is not None and pragma.type == "preproc_call" else loop.around
-    if before:
-        if not kernel.begins_line(top):
-            raise NotSafe(kernel.line(top), "the loop does not begin a line")
-        edits.append(Edit(kernel.line_start(top), kernel.line_start(top), before))
+    edits += before_loop(kernel, loop, before)
     return [*edits, Edit(loop.around.end_byte, loop.around.end_byte, behind)] if behind else edits
 
 

@@ -68,14 +68,18 @@ def shared_out(kernel: KernelSource, loop: RowLoop, team: Team, suffix: str) -> 
         *(_result(kernel, one, array, team) for one, _, array in parts),
         *(f"{kernel[one.place]} = {kept[part]}{team.whole};" for one, part, _ in parts if one.place is not None),
     ]
-    pragma = loop.around.prev_named_sibling
-    top = pragma if pragma is not None and pragma.type == "preproc_call" else loop.around
-    if before:
-        if not kernel.begins_line(top):
-            raise NotSafe(kernel.line(top), "the loop does not begin a line")
-        edits.append(Edit(kernel.line_start(top), kernel.line_start(top), before))
+    edits += before_loop(kernel, loop, before)
     behind = "".join(f"\n{indent}{line}" for line in lines)
     return [*edits, Edit(loop.around.end_byte, loop.around.end_byte, behind)]
+
+
+def before_loop(kernel: KernelSource, loop: RowLoop, declared: str) -> list[Edit]:
+    """Declarations in front of a loop and of its pragma, [] for none.  NotSafe where it does not begin a line."""
+    pragma = loop.around.prev_named_sibling
+    top = pragma if pragma is not None and pragma.type == "preproc_call" else loop.around
+    if declared and not kernel.begins_line(top):
+        raise NotSafe(kernel.line(top), "the loop does not begin a line")
+    return [Edit(kernel.line_start(top), kernel.line_start(top), declared)] if declared else []
 
 
 def _joined(kernel: KernelSource, one: Sum, array: str, kept: str, team: Team, other: str) -> list[str]:
